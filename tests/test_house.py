@@ -24,7 +24,7 @@ MODULES = {
     path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")
 }
 #: Modules that name an operation, or a composite function, in code.
-NAMED = {"rmsnorm": 5, "sin": 26, "erf": 14}
+NAMED = {"rmsnorm": 4, "sin": 26, "erf": 14}
 #: Modules, and lines of all.
 MOST, LINES = 356, 109_976
 #: Formulas of the README's homework that are read: nine sides, and names and gradients of theirs.

@@ -57,8 +57,6 @@ from symattn.expressions.syntax import Tree
 from symattn.numbers.reading import MASKED
 from symattn.programs import functions as steps
 from symattn.programs import nodes
-from symattn.programs.functions import ALIASES
-from symattn.programs.functions import FUNCTIONS as STEP_FUNCTIONS
 from symattn.programs.nodes import Node
 from symattn.programs.tables import number as number_of
 
@@ -72,11 +70,6 @@ UNSAYABLE: Mapping[str, str] = {
     "merge": "write the heads side by side: concat(Y_0, Y_1)",
 }
 """Functions that can't be said for any size: why, and what to write instead."""
-
-
-def named() -> list[str]:
-    """The functions of steps that lines know."""
-    return [name for name in steps.FUNCTIONS if name not in UNSAYABLE]
 
 
 INFINITE = ("oo", "inf")
@@ -307,7 +300,7 @@ class _Reader(Forms):
             if call.options:
                 raise Malformed(f"{name} over an index has no options")
             return self._sum(name, arguments)
-        if name in UNSAYABLE or name in ALIASES or name in STEP_FUNCTIONS:
+        if name in UNSAYABLE or name in {**steps.ALIASES, **steps.FUNCTIONS}:
             return self.step_call(call)
         if call.options:
             raise Malformed(f"{name} has no options")
@@ -321,7 +314,7 @@ class _Reader(Forms):
             return self._operations(arguments)
         if name in OTHERS:
             return self.reduced(name, self.tensor(self._only(name, arguments)))
-        every = [*named(), *OTHERS]
+        every = [*(each for each in steps.FUNCTIONS if each not in UNSAYABLE), *OTHERS]
         hint = alike(name, every) or f"there are {', '.join(every)}"
         raise Malformed(f"there is no function {name!r}; {hint}")
 

@@ -2,7 +2,7 @@
 
 What a quantity of attention is: which part, of which call, and where in it.
 
-Numbers held against what functions are of (:mod:`symattn.programs.functions.attention`).
+Numbers held against what functions are of (:mod:`symattn.programs.functions.calls`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from symattn.numbers.float_formats import BinaryFormat
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare, rational
-from symattn.programs.functions.attention import DOMAINS, WEIGHTED, Domain
+from symattn.programs.functions import domains_of
+from symattn.programs.functions.attention import WEIGHTED
+from symattn.programs.functions.calls import Domain
 from symattn.programs.nodes import Node
 from symattn.solution.runs import EntrySource
 from symattn.verdicts import Verdict
@@ -215,11 +217,11 @@ def faults(nodes: Iterable[Node], known: Known) -> Iterator[Fault]:
         written = node.written
         if written is None:
             continue
-        for parameter, domain in DOMAINS.get(written.function, {}).items():
+        for parameter, domain in domains_of(written.function).items():
             operand = written.given.get(parameter)
             if operand is None or (source := _source(operand)) in reported:
                 continue
-            expected = domain(written.given)
+            expected = domain if isinstance(domain, Domain) else domain(written.given)
             for place, number in _outside(operand, expected, known):
                 reported.add(source)
                 what = f"expected {expected}, found {number}"

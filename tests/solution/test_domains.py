@@ -10,7 +10,8 @@ import pytest
 from symattn import case, solve
 from symattn.crosscheck.recomputation import recompute
 from symattn.errors import Malformed
-from symattn.programs.functions.attention import DOMAINS, Domain
+from symattn.programs.functions import FUNCTIONS
+from symattn.programs.functions.calls import Domain
 from symattn.verdicts import Verdict
 from symattn.verification import verify
 
@@ -83,7 +84,7 @@ OUTSIDE = [
 
 
 def test_every_domain_has_numbers():
-    assert {(name, key) for name, keys in DOMAINS.items() for key in keys} == {*NUMBERS}
+    assert {(name, key) for name, each in FUNCTIONS.items() for key in each.domains} == {*NUMBERS}
 
 
 @pytest.mark.parametrize(("function", "parameter", "text", "number", "place", "found"), OUTSIDE)

@@ -1,19 +1,10 @@
-"""Functions of attention, of scores, queries and keys; losses, as PyTorch has them.
-
-Which numbers the functions of steps are of: one table.
-
-What operations refuse by themselves does not stand here: the logarithm and the root of negative
-numbers, divisions by 0, masks other than 0 and 1, rows that are masked whole. What stands here
-are numbers that a function's formula is defined for, and means nothing: a class beyond the last,
-a negative share. Numbers are known when a case is solved, which holds them against the table
-(:mod:`symattn.solution.entries`)."""
+"""Functions of attention, of scores, queries and keys; losses, as PyTorch has them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from symattn.errors import Malformed
 from symattn.expressions.shapes import every, show
@@ -28,7 +19,17 @@ from symattn.programs.functions.arranging import (
     counted,
     onehot,
 )
-from symattn.programs.functions.calls import Count, Size, function
+from symattn.programs.functions.calls import (
+    ABOVE_0,
+    SHARE,
+    WEIGHT,
+    Count,
+    Domain,
+    Given,
+    Size,
+    classes,
+    function,
+)
 from symattn.programs.functions.entries import COMPARISONS, Flows, power
 from symattn.programs.functions.rows import log_softmax, mean
 from symattn.programs.nodes import Node
@@ -99,7 +100,16 @@ def _into_weights(node: Node, g: Node, levels: Node) -> Flows:
     return flows
 
 
-@function(_cross_entropy_back)
+def _target_domain(given: Given) -> Domain:
+    """Weights of all classes, or whole numbers."""
+    x, targets = given["x"], given["targets"]
+    return WEIGHT if targets.shape == x.shape else classes(x.shape[-1])
+
+
+@function(
+    _cross_entropy_back,
+    domains={"targets": _target_domain, "label_smoothing": SHARE},
+)
 def cross_entropy(x: Node, targets: Node, label_smoothing: Node | None = None) -> Node:
     """The mean over rows of -sum t log softmax(x); targets are whole numbers or probabilities."""
     logits, wanted = _targets(x, targets)
@@ -113,7 +123,7 @@ def _nll_back(node: Node, g: Node) -> Flows:
     return [nodes.shaped(into, x.shape), *_into_weights(node, g, levels)]
 
 
-@function(_nll_back)
+@function(_nll_back, domains={"targets": _target_domain})
 def nll(x: Node, targets: Node) -> Node:
     """The mean over rows of minus the logarithm at the target, of logarithms of probabilities."""
     levels, wanted = _targets(x, targets)
@@ -125,7 +135,7 @@ def _need_alike(x: Node, y: Node) -> None:
         raise Malformed(f"expected two of one shape, found {show(x.shape)} and {show(y.shape)}")
 
 
-@function()
+@function(domains={"targets": SHARE})
 def binary_cross_entropy(x: Node, targets: Node) -> Node:
     """The mean of -(t log x + (1 - t) log(1 - x)), of probabilities."""
     _need_alike(x, targets)
@@ -187,7 +197,7 @@ def window(x: Node, left: Count, right: Count = Count(0)) -> Node:  # noqa: B008
     return nodes.mask(x, _seen(x, left, right))
 
 
-@function()
+@function(domains={"lengths": lambda given: Domain(0, given["x"].shape[1], whole=True)})
 def padding(x: Node, lengths: Node) -> Node:
     """Scores of keys from a length on masked; one whole number for all queries."""
     _need_scores(x, "padding")
@@ -235,7 +245,7 @@ def _rope_back(node: Node, g: Node) -> Flows:
     return [flow, *(None for _ in node.written.operands[1:])]
 
 
-@function(_rope_back)
+@function(_rope_back, domains={"base": ABOVE_0})
 def rope(
     x: Node, positions: Node | None = None, *, base: Node | None = None, interleaved: bool = True
 ) -> Node:
@@ -271,66 +281,6 @@ def _quarter(d: int, interleaved: bool) -> Node:
 
     return tabled(entry, d, d)
 
-
-@dataclass(frozen=True)
-class Domain:
-    """Numbers from ``least``, or above it where that is left ``out``, to ``most``; ``whole``
-    ones only.
-
-    >>> str(Domain(0, 2, whole=True)), str(Domain(0)), str(Domain(0, out=True)), str(Domain(0, 1))
-    ('a whole number from 0 to 2', 'at least 0', 'a number above 0', 'a number from 0 to 1')
-    """
-
-    least: int
-    most: int | None = None
-    whole: bool = False
-    out: bool = False
-
-    def __str__(self) -> str:
-        if (self.least, self.most, self.whole) == (0, 1, True):
-            return "0 or 1"
-        kind = "a whole number" if self.whole else "a number"
-        if self.most is not None:
-            return f"{kind} from {self.least} to {self.most}"
-        return f"{kind} above {self.least}" if self.out else f"at least {self.least}"
-
-
-#: What a call was given, by parameter.
-_Given = Mapping[str, Any]
-_Domain = Callable[[_Given], Domain]
-
-
-def _is(domain: Domain) -> _Domain:
-    return lambda given: domain
-
-
-def _classes(count: int) -> Domain:
-    return Domain(0, count - 1, whole=True)
-
-
-def _target_faults(given: _Given) -> Domain:
-    """Weights of all classes, or whole numbers."""
-    x, targets = given["x"], given["targets"]
-    return _WEIGHT if targets.shape == x.shape else _classes(x.shape[-1])
-
-
-_WEIGHT, _SHARE, _ABOVE_0 = Domain(0), Domain(0, 1), Domain(0, out=True)
-
-#: What each parameter of a function may be, by their names.
-DOMAINS: Mapping[str, Mapping[str, _Domain]] = {
-    "onehot": {"ids": lambda given: _classes(given["n"])},
-    "embedding": {"ids": lambda given: _classes(given["table"].shape[0])},
-    "nll": {"targets": _target_faults},
-    "cross_entropy": {"targets": _target_faults, "label_smoothing": _is(_SHARE)},
-    "binary_cross_entropy": {"targets": _is(_SHARE)},
-    "entropy": {"x": _is(_WEIGHT)},
-    "where": {"M": _is(Domain(0, 1, whole=True))},
-    "padding": {"lengths": lambda given: Domain(0, given["x"].shape[1], whole=True)},
-    "layernorm": {"eps": _is(_WEIGHT)},
-    "rmsnorm": {"eps": _is(_WEIGHT)},
-    "rope": {"base": _is(_ABOVE_0)},
-    "positions": {"base": _is(_ABOVE_0)},
-}
 
 #: Weights, and the logarithms that they weigh: one that is minus infinity has weight 0.
 WEIGHTED: Mapping[str, Callable[[Node], tuple[Node, Node]]] = {

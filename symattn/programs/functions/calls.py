@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, NewType, cast, get_args, get_origin, get_type_hints
@@ -36,13 +36,56 @@ _BY_NAME = inspect.Parameter.KEYWORD_ONLY
 _KEEPS = "keepdims"
 
 
+# -- the numbers that functions are of ------------------------------------------------------
+# What operations refuse by themselves does not stand here: the logarithm and the root of negative
+# numbers, divisions by 0, masks other than 0 and 1, rows that are masked whole. What stands here
+# are numbers that a function's formula is defined for, and means nothing: a class beyond the last,
+# a negative share. Numbers are known when a case is solved, which holds them against the domains
+# (:mod:`symattn.solution.entries`).
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Numbers from ``least``, or above it where that is left ``out``, to ``most``; ``whole``
+    ones only.
+
+    >>> str(Domain(0, 2, whole=True)), str(Domain(0)), str(Domain(0, out=True)), str(Domain(0, 1))
+    ('a whole number from 0 to 2', 'at least 0', 'a number above 0', 'a number from 0 to 1')
+    """
+
+    least: int
+    most: int | None = None
+    whole: bool = False
+    out: bool = False
+
+    def __str__(self) -> str:
+        if (self.least, self.most, self.whole) == (0, 1, True):
+            return "0 or 1"
+        kind = "a whole number" if self.whole else "a number"
+        if self.most is not None:
+            return f"{kind} from {self.least} to {self.most}"
+        return f"{kind} above {self.least}" if self.out else f"at least {self.least}"
+
+
+#: What a call was given, by parameter; and of what a parameter may be then.
+Given = Mapping[str, Any]
+DomainOf = Domain | Callable[[Given], Domain]
+
+WEIGHT, SHARE, ABOVE_0 = Domain(0), Domain(0, 1), Domain(0, out=True)
+
+
+def classes(count: int) -> Domain:
+    """Whole numbers that name so many places."""
+    return Domain(0, count - 1, whole=True)
+
+
 @dataclass(frozen=True, eq=False)
 class StepFunction:
     """A function of steps: how it is built, and what is said of it.
 
     ``back`` is that of :class:`~symattn.programs.nodes.WrittenCall`; a function that is not
     ``is_written`` leaves no trace of its name. ``kink`` says what is taken for the gradient
-    where there is none.
+    where there is none; ``domains`` are of parameters that are not of all numbers.
     """
 
     name: str
@@ -50,6 +93,7 @@ class StepFunction:
     back: Back | None = None
     is_written: bool = True
     kink: str = ""
+    domains: Mapping[str, DomainOf] = field(default_factory=dict)
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -249,11 +293,17 @@ def _shown(parameter: inspect.Parameter) -> str:
 
 
 def function(
-    back: Back | None = None, *, name: str = "", is_written: bool = True, kink: str = ""
+    back: Back | None = None,
+    *,
+    name: str = "",
+    is_written: bool = True,
+    kink: str = "",
+    domains: Mapping[str, DomainOf] | None = None,
 ) -> Callable[[Callable[..., Node]], StepFunction]:
     """Makes a function of steps of a Python function from nodes to a node."""
 
     def made(build: Callable[..., Node]) -> StepFunction:
-        return StepFunction(name or build.__name__.strip("_"), build, back, is_written, kink)
+        called = name or build.__name__.strip("_")
+        return StepFunction(called, build, back, is_written, kink, domains or {})
 
     return made

@@ -14,7 +14,7 @@ from symattn.limits import POWER
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes
 from symattn.programs.backward import above, halves, larger, minus, over, pi, plus, times
-from symattn.programs.functions.calls import StepFunction, function
+from symattn.programs.functions.calls import Domain, StepFunction, function
 from symattn.programs.nodes import Back, Node
 from symattn.programs.tables import number
 
@@ -125,7 +125,7 @@ def clip(x: Node, low: Node, high: Node) -> Node:
     return nodes.negate(larger(nodes.negate(above_low), nodes.negate(high), to_first=True))
 
 
-@function(name="where")
+@function(name="where", domains={"M": Domain(0, 1, whole=True)})
 def where(M: Node, x: Node, y: Node) -> Node:
     """x where M is 1, y where it is 0; -inf for y hides scores."""
     if y.op == "table" and all(isinstance(entry, Masked) for row in y.extra for entry in row):

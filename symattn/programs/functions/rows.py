@@ -11,7 +11,7 @@ from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.backward import above, minus, over, plus, times
 from symattn.programs.functions.arranging import as_row
-from symattn.programs.functions.calls import Axis, Count, function
+from symattn.programs.functions.calls import WEIGHT, Axis, Count, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, sloped
 from symattn.programs.nodes import Node
 
@@ -234,7 +234,7 @@ def log_softmax(x: Node, axis: Axis = _ROWS) -> Node:
     return minus(x, logsumexp(x, axis))
 
 
-@function()
+@function(domains={"x": WEIGHT})
 def entropy(x: Node, axis: Axis = _ROWS) -> Node:
     """-sum of x log x along each row of weights; 0 log 0 is 0, and flat there."""
     # Where a weight is 0 its logarithm is taken to be that of 1.
@@ -294,7 +294,7 @@ def _layernorm_back(node: Node, g: Node) -> Flows:
     return _through(over(rest, spread), gamma, beta, g, unit)
 
 
-@function(_layernorm_back)
+@function(_layernorm_back, domains={"eps": WEIGHT})
 def layernorm(x: Node, gamma: Node | None = None, beta: Node | None = None, *, eps: Node) -> Node:
     """(x - mean) / sqrt(variance + eps) * gamma + beta, row by row."""
     axis = _of_rows(x)
@@ -314,7 +314,7 @@ def _rmsnorm_back(node: Node, g: Node) -> Flows:
     return _through(over(rest, _root_mean_square(x, eps)), gamma, None, g, unit)
 
 
-@function(_rmsnorm_back)
+@function(_rmsnorm_back, domains={"eps": WEIGHT})
 def rmsnorm(x: Node, gamma: Node | None = None, *, eps: Node) -> Node:
     """x / sqrt(mean of x^2 + eps) * gamma, row by row."""
     return _scaled(over(x, _root_mean_square(x, eps)), gamma, None)
