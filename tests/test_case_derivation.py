@@ -159,6 +159,12 @@ UNREADABLE = {"rowmax": 1, "causal, square": 2, "entropy, positive": 1}
         ("F[:, 2:6] = F", "F ends at 4, found the slice 2:6"),
         ("layernorm(X) = X", "needs eps"),
         ("softmax(X, axis=2) = X", "-1 or 1, along rows, or 0, down columns"),
+        ("softmax(X, axis=n) = X", "or 0, down columns, found n"),
+        ("window(S, n) = S", "window: left: expected a whole number, found n"),
+        ("eye(n * m) = X", "expected a whole number above 0, or rows(X) or cols(X)"),
+        ("zeros(9999, 9999) = X", "9999x9999 is beyond 65536 entries"),
+        ("rmsnorm(X, eps=x) = X", "expected a number for eps, found a vector of n"),
+        ("max(T) = t", "expected a matrix, or a row, found n x m x 2"),
         ("softmax(X, dims=0) = X", "softmax has no option 'dims'"),
         ("delta(1, 2, axis=0) = 1", "delta has no options"),
         ("sum(j, x[j], axis=0) = 1", "sum over an index has no options"),
@@ -167,7 +173,7 @@ UNREADABLE = {"rowmax": 1, "causal, square": 2, "entropy, positive": 1}
 )
 def test_what_cannot_be_said_for_any_size_says_why(formulas, why):
     """It is never read as something else."""
-    text = f"S: n x n\nX: n x m\nx: n\nF: n x 4\nt: number\n{formulas}"
+    text = f"S: n x n\nX: n x m\nx: n\nF: n x 4\nT: n x m x 2\nt: number\n{formulas}"
     derivation = derive(text)
     messages = [line.why for line in derivation.lines] + [str(f) for f in derivation.faults]
     assert not any(line.proved for line in derivation.lines)

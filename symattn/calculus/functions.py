@@ -46,9 +46,8 @@ from symattn.programs.tables import COLUMN, ROW, formula_of, moved
 Places = tuple[AxisPlace, ...]
 Picked = range | AllPlaces | AxisPlace
 
-WIDEST = 64
-"""An axis whose places are told apart one by one is at most so long."""
-#: Nothing is worked out here, so that there may be any number of entries.
+WIDEST = Limit(64, "{found} is longer than {most}, of which places are told apart one by one")
+#: What is given is not worked out, so that there may be any number of entries.
 _ROOM = Limit(10**30, "{found} entries")
 
 HIDDEN = (
@@ -121,9 +120,8 @@ def _worked(
         return given(value, known) if isinstance(value, Tensor) else value
 
     try:
-        with nodes.room(_ROOM):
-            named = {key: argument(value) for key, value in options.items()}
-            node = build(*map(argument, parts), **named)
+        named = {key: argument(value) for key, value in options.items()}
+        node = build(*map(argument, parts), **named)
         return Run(_AtPlaces(forms, name), lambda node: known.get(node.serial))[node]
     except Uncounted as error:
         raise Malformed(f"{name}: {error}") from None
@@ -141,16 +139,15 @@ def _laid(forms: Forms, name: str, options: Mapping[str, Any]) -> dict[str, Any]
     def laid(value: Any) -> Any:
         if not isinstance(value, Tensor) or not 0 < len(value.axes) < len(whole.axes):
             return value
-        return forms.pairwise(value, whole, lambda x, _: x, name)
+        what = name if name.isidentifier() else f"'{name}'"
+        return forms.pairwise(value, whole, lambda x, _: x, what)
 
     return {key: laid(value) for key, value in options.items()}
 
 
 def length_of(axis: Axis) -> int:
-    """The length of an axis in a program; one too long to tell its places apart may be any."""
-    if isinstance(axis, str):
-        return any_length(axis)
-    return axis if axis <= WIDEST else cast("int", Letter(Literal(str(axis))))
+    """The length of an axis in a program."""
+    return any_length(axis) if isinstance(axis, str) else axis
 
 
 def _axes(shape: Shape) -> tuple[Axis, ...]:
@@ -162,8 +159,6 @@ def _axis(length: object) -> Axis:
     match length:
         case Letter(Name(name)):
             return name
-        case Letter(Literal(text)):
-            return int(text)
         case Letter():
             length._refused()
     return cast("int", length)
@@ -608,10 +603,12 @@ def sliced(x: Tensor, keys: Sequence[syntax.Slice | AxisPlace], name: str) -> Te
             axes.append(axis)
             picked.append(AllPlaces(Letter(Name(str(axis)))))
         else:
-            length = numbered(axis, name)
-            some = range(length)[key.start : key.stop : key.step]
-            if not some or max(key.start or 0, key.stop or 0) > length:
-                raise Malformed(f"{name} ends at {length}, found the slice {syntax.text(key)}")
+            try:
+                some = range(length_of(axis))[key.start : key.stop : key.step]
+            except Uncounted as error:
+                raise Malformed(f"{name}: {error}") from None
+            if not some or max(key.start or 0, key.stop or 0) > cast("int", axis):
+                raise Malformed(f"{name} ends at {axis}, found the slice {syntax.text(key)}")
             axes.append(len(some))
             picked.append(some)
     return _picked(x, tuple(axes), picked)
@@ -619,8 +616,10 @@ def sliced(x: Tensor, keys: Sequence[syntax.Slice | AxisPlace], name: str) -> Te
 
 def _beside(parts: Sequence[Tensor]) -> Tensor:
     """Parts side by side, along the last axis."""
-    places = [(part, p) for part in parts for p in range(numbered(part.axes[-1], "concat"))]
-    length = numbered(len(places), "concat")
+    places = [(part, p) for part in parts for p in range(length_of(part.axes[-1]))]
+    length = len(places)
+    if length > WIDEST.most:
+        raise Malformed(f"concat: an axis of {WIDEST.said(length)}")
 
     def of(which: Callable[[Tensor], Entries]) -> Entries:
         def entry(at: Places) -> Expr:
@@ -636,16 +635,6 @@ def _beside(parts: Sequence[Tensor]) -> Tensor:
     axes = (*parts[0].axes[:-1], length)
     hidden = any(part.keep for part in parts)
     return Tensor(axes, of(lambda part: part.entry), keep if hidden else None)
-
-
-def numbered(axis: Axis, name: str) -> int:
-    """The length of an axis whose places are told apart. Raises :class:`Malformed` for any
-    other."""
-    try:
-        length = range(length_of(axis)).stop
-    except Uncounted as error:
-        raise Malformed(f"{name}: {error}") from None
-    return length
 
 
 # -- functions that mean something else for any size ------------------------------------------

@@ -46,6 +46,7 @@ POWER = "a power is written X**2"
         ("softmax(S, axis=2)", "axis: expected -1 or 1, along rows, or 0, down columns, found 2"),
         ("sum(S, axis=1, keepdims=False)", "write X[:, 0] for a column as a vector"),
         ("softmax(S, 1, 2)", "softmax(x, axis=-1, sink=None) takes at most 2, found 3"),
+        ("layernorm(S, eps=S)", "expected a number for eps, found "),
         ("layernorm(S)", "layernorm(x, gamma=None, beta=None, eps=...) needs eps"),
         ("gelu(S, approximate=tan)", 'expected "none" or "tanh", found tan'),
         ("Q ** K", "a power takes a whole number written out, found a quantity"),

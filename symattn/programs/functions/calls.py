@@ -256,11 +256,12 @@ def _whole(node: Node, least: int, wanted: str, most: int) -> int:
     if node.op == "negate" and node.operands[0].op == "constant":
         value = -node.operands[0].extra
     number = value.number if isinstance(value, Value) else None
-    if least and node.op == "table" and not node.shape and isinstance(node.extra, syntax.Tree):
-        # A length that may be any.
-        return cast("int", Letter(node.extra))
+    any_size = node.extra if node.op == "table" and isinstance(node.extra, syntax.Tree) else None
+    if any_size is not None and not node.shape and least == 1:
+        return cast("int", Letter(any_size))
     if number is None or number.q != 1 or not least <= number.p <= most:
         actual = f"a quantity of {show(node.shape)}" if number is None else str(number)
+        actual = actual if any_size is None else syntax.text(any_size)
         raise Malformed(f"expected {wanted}, found {actual}")
     return int(number.p)
 

@@ -119,6 +119,8 @@ _SHARED = Sentence("shared evenly by entries that are equal")
 
 
 def _largest(x: Node, axis: int | None) -> Node:
+    if len(x.shape) > 2:
+        raise Malformed(f"expected a matrix, or a row, found {show(x.shape)}")
     if axis is None and len(x.shape) == 2:
         # The largest of the largest of each row.
         x = nodes.rowmax(x)
@@ -245,6 +247,13 @@ def entropy(x: Node, axis: Axis = _ROWS) -> Node:
 # -- norms ---------------------------------------------------------------------------------
 
 
+def _spread(square: Node, eps: Node) -> Node:
+    """The root of a mean square, which eps keeps from 0."""
+    if eps.shape:
+        raise Malformed(f"expected a number for eps, found {show(eps.shape)}")
+    return nodes.apply("sqrt", plus(square, eps))
+
+
 def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
     for vector in (gamma, beta):
         if vector is not None and vector.shape not in ((), x.shape[-1:], (1, x.shape[-1])):
@@ -290,20 +299,19 @@ def _layernorm_back(node: Node, g: Node) -> Flows:
     unit = layernorm(x, eps=eps) if gamma or beta else node
     inner = g if gamma is None else times(g, _fitted(gamma, g))
     rest = minus(minus(inner, mean(inner, axis)), times(unit, mean(times(inner, unit), axis)))
-    spread = nodes.apply("sqrt", plus(var(x, axis), eps))
-    return _through(over(rest, spread), gamma, beta, g, unit)
+    return _through(over(rest, _spread(var(x, axis), eps)), gamma, beta, g, unit)
 
 
 @function(_layernorm_back, domains={"eps": WEIGHT})
 def layernorm(x: Node, gamma: Node | None = None, beta: Node | None = None, *, eps: Node) -> Node:
     """(x - mean) / sqrt(variance + eps) * gamma + beta, row by row."""
     axis = _of_rows(x)
-    unit = over(minus(x, mean(x, axis)), nodes.apply("sqrt", plus(var(x, axis), eps)))
+    unit = over(minus(x, mean(x, axis)), _spread(var(x, axis), eps))
     return _scaled(unit, gamma, beta)
 
 
 def _root_mean_square(x: Node, eps: Node) -> Node:
-    return nodes.apply("sqrt", plus(mean(times(x, x), _of_rows(x)), eps))
+    return _spread(mean(times(x, x), _of_rows(x)), eps)
 
 
 def _rmsnorm_back(node: Node, g: Node) -> Flows:
