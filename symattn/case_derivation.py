@@ -78,7 +78,7 @@ def as_text(case: str | Path | Case) -> str:
     lines = [f"# {document['title']}", ""]
     for name, axes in document["shapes"].items():
         lines.append(f"{name}: {' x '.join(map(str, axes)) or 'number'}")
-    lines += [f"assume {_as_equation(line)}" for line in document["hypotheses"]]
+    lines += [f"assume {line.replace('==', '=')}" for line in document["hypotheses"]]
     lines += [f"{name}: function of {of}" for name, of in document["losses"].items()]
     lines.append("")
     # What is the gradient of a loss that is given has its name by itself.
@@ -94,12 +94,8 @@ def as_text(case: str | Path | Case) -> str:
     lines += definitions[::-1]
     lines += ["", *(f"## {note}" for note in document["notes"]), "## Gradients", ""]
     for entry in document["lines"]:
-        lines.append(f"{_as_equation(entry['line'])}     # {entry['because']}")
+        lines.append(f"{entry['line'].replace('==', '=')}     # {entry['because']}")
     return "\n".join(lines) + "\n"
-
-
-def _as_equation(line: str) -> str:
-    return line.replace("==", "=")
 
 
 class _CaseTables:

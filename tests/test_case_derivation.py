@@ -162,7 +162,7 @@ UNREADABLE = {"rowmax": 1, "causal, square": 2, "entropy, positive": 1}
         ("softmax(X, axis=n) = X", "or 0, down columns, found n"),
         ("window(S, n) = S", "window: left: expected a whole number, found n"),
         ("eye(n * m) = X", "expected a whole number above 0, or rows(X) or cols(X)"),
-        ("zeros(9999, 9999) = X", "9999x9999 is beyond 65536 entries"),
+        ("zeros(9999, 9999) = X", "9999x9999 is beyond 262144 entries"),
         ("rmsnorm(X, eps=x) = X", "expected a number for eps, found a vector of n"),
         ("max(T) = t", "expected a matrix, or a row, found n x m x 2"),
         ("softmax(X, dims=0) = X", "softmax has no option 'dims'"),

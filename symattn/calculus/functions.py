@@ -44,16 +44,12 @@ from symattn.programs.nodes import Node, Run
 from symattn.programs.tables import COLUMN, ROW, formula_of, moved
 
 Places = tuple[AxisPlace, ...]
-Picked = range | AllPlaces | AxisPlace
+Picked = range | AllPlaces | slice | AxisPlace
 
 WIDEST = Limit(64, "{found} is longer than {most}, of which places are told apart one by one")
-#: What is given is not worked out, so that there may be any number of entries.
-_ROOM = Limit(10**30, "{found} entries")
+#: Entries of three axes that are as long; few are worked out here.
+_ROOM = Limit(WIDEST.most**3, "{found} is beyond {most} entries")
 
-HIDDEN = (
-    "a hidden score is minus infinity, no number: take exp, softmax, logsumexp, log_softmax or "
-    "max of the scores first"
-)
 BY_ROWS = (
     "whole numbers that name places are no numbers that a line computes with: give a row of 0 "
     "and 1 for each, as in 'T: n x m' with 'assume sum(c, T[i, c]) = 1'"
@@ -63,7 +59,10 @@ BY_ROWS = (
 def refused_hidden(x: Tensor) -> Tensor:
     """A tensor that has no hidden scores. Raises :class:`Malformed` for others."""
     if x.keep is not None:
-        raise Malformed(HIDDEN)
+        raise Malformed(
+            "a hidden score is minus infinity, no number: take exp, softmax, logsumexp, "
+            "log_softmax or max of the scores first"
+        )
     return x
 
 
@@ -120,8 +119,9 @@ def _worked(
         return given(value, known) if isinstance(value, Tensor) else value
 
     try:
-        named = {key: argument(value) for key, value in options.items()}
-        node = build(*map(argument, parts), **named)
+        with nodes.room(_ROOM):
+            named = {key: argument(value) for key, value in options.items()}
+            node = build(*map(argument, parts), **named)
         return Run(_AtPlaces(forms, name), lambda node: known.get(node.serial))[node]
     except Uncounted as error:
         raise Malformed(f"{name}: {error}") from None
@@ -152,16 +152,7 @@ def length_of(axis: Axis) -> int:
 
 def _axes(shape: Shape) -> tuple[Axis, ...]:
     """The axes of a program's shape."""
-    return tuple(map(_axis, shape))
-
-
-def _axis(length: object) -> Axis:
-    match length:
-        case Letter(Name(name)):
-            return name
-        case Letter():
-            length._refused()
-    return cast("int", length)
+    return tuple(length.name if isinstance(length, Letter) else length for length in shape)
 
 
 class _AtPlaces:
@@ -172,15 +163,26 @@ class _AtPlaces:
     def __init__(self, forms: Forms, function: str) -> None:
         self.forms = forms
         self.function = function
+        self._told: set[int] = set()
+        """Nodes whose entries are told apart, place by place of their last axis."""
 
     def apply(self, node: Node, operands: list[Tensor]) -> Tensor:
         """The result of a node given those of its operands."""
         found = self._result(node, operands)
-        is_once = node.op in _SUMS or (node.op in _OF_SUMS and node.operands[0].op != "given")
+        is_written = node.op == "table" and formula_of(node) is None
+        is_sum = node.op in _SUMS and not self._by_table(node)
+        if is_written or node.op == "concat" or (not is_sum and self._told & _serials(node)):
+            self._told.add(node.serial)
+        is_once = is_sum or (node.op in _OF_SUMS and node.operands[0].op != "given")
         if found.keep is None and is_once:
             name = node.written.function if node.written else node.op
             return self.forms.once(name, found)
         return found
+
+    def _by_table(self, node: Node) -> bool:
+        """Return whether a node is the product with a matrix of known numbers."""
+        table = node.operands[-1:] if node.op == "matmul" else ()
+        return any(each.op == "table" and each.serial in self._told for each in table)
 
     def _result(self, node: Node, x: list[Tensor]) -> Tensor:
         match node.op:
@@ -293,9 +295,17 @@ class _AtPlaces:
             if node.op != "subtract":
                 refused_hidden(x)
         keeps = [side.keep for side in (x, y) if side.keep]
+
+        def entry(at: Places) -> Expr:
+            return combine(x.entry(at), y.entry(at))
+
+        if _serials(node) <= self._told and x.axes and not keeps:
+            # Of two sums over places the product would have a term for each pair.
+            last = range(length_of(x.axes[-1]))
+            return Tensor(x.axes, lambda at: _told((last,), at[-1:], at[:-1], entry))
         return Tensor(
             x.axes,
-            lambda at: combine(x.entry(at), y.entry(at)),
+            entry,
             (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None,
         )
 
@@ -321,9 +331,9 @@ class _AtPlaces:
     def _product(self, node: Node, x: Tensor, y: Tensor) -> Tensor:
         """The product of a matrix, or a row, and a matrix."""
         inner, rows = x.axes[-1], x.axes[:-1] or (1,)
-        table = node.operands[1]
-        if table.op == "table" and isinstance(table.extra, tuple):
-            return Tensor((*rows, y.axes[1]), partial(self._of_table, x, table.extra))
+        if self._by_table(node):
+            table = node.operands[1].extra
+            return Tensor((*rows, y.axes[1]), partial(self._of_table, x, table))
 
         def at_inner(at: Places, via: AxisPlace) -> Expr:
             return times(x.entry((*at[:-1], via)[-len(x.axes) :]), y.entry((via, at[-1])))
@@ -387,6 +397,10 @@ class _AtPlaces:
             return term.Div(powers.entry(at), sums.entry((*at[:-1], AxisPlace(offset=1))))
 
         return Tensor(x.axes, entry)
+
+
+def _serials(node: Node) -> set[int]:
+    return {operand.serial for operand in node.operands}
 
 
 #: Operations whose results are things of their own, so that a derivative is taken once; and such
@@ -493,8 +507,8 @@ def scaled(forms: Forms, x: Tensor, y: Tensor, sign: str) -> Tensor:
 
 def _need_scale(sign: str, x: Tensor, y: Tensor) -> None:
     """See to it that hidden scores stay so: they are scaled by a number above 0."""
-    if y.keep and (x.keep or sign == "/"):
-        raise Malformed(HIDDEN)
+    if x.keep or sign == "/":
+        refused_hidden(y)
     other = y if x.keep else x
     if (x.keep or y.keep) and (other.axes or not is_positive(other.entry(()))):
         raise Malformed(
@@ -563,7 +577,10 @@ def _reshaped(x: Tensor, axes: tuple[Axis, ...]) -> Tensor:
 
 def _picked(x: Tensor, axes: tuple[Axis, ...], picked: Sequence[Picked]) -> Tensor:
     """Some places along each axis of the grid, or one that is known."""
-    some = picked[len(picked) - len(x.axes) :]
+    some = [
+        slice(None) if isinstance(axis, int) and key == range(axis) else key
+        for key, axis in zip(picked[len(picked) - len(x.axes) :], x.axes, strict=True)
+    ]
     left = sum(not isinstance(key, AxisPlace) for key in some)
 
     def of(entries: Entries) -> Entries:
@@ -583,7 +600,7 @@ def _told(picked: Sequence[Picked], at: Places, before: Places, entries: Entries
     key, *rest = picked
     if isinstance(key, AxisPlace):
         return _told(rest, at, (*before, key), entries)
-    if isinstance(key, AllPlaces):
+    if not isinstance(key, range):
         return _told(rest, at[1:], (*before, at[0]), entries)
     return told_apart(
         len(key),
@@ -601,7 +618,7 @@ def sliced(x: Tensor, keys: Sequence[syntax.Slice | AxisPlace], name: str) -> Te
             picked.append(key)
         elif key == syntax.Slice(None, None, None):
             axes.append(axis)
-            picked.append(AllPlaces(Letter(Name(str(axis)))))
+            picked.append(slice(None))
         else:
             try:
                 some = range(length_of(axis))[key.start : key.stop : key.step]

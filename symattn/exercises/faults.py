@@ -37,7 +37,7 @@ from symattn.numbers.rounding import RoundingMode
 from symattn.printers.blocks import Line, Math
 from symattn.programs.display import formula
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
-from symattn.programs.functions import domains_of
+from symattn.programs.functions import DOMAINS
 from symattn.programs.nodes import Node, Run, ancestors, arguments, replaced
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
@@ -208,7 +208,7 @@ def restricted_names(case: Case) -> set[str]:
     operands = [
         call.given[parameter]
         for call in calls
-        for parameter in domains_of(call.function)
+        for parameter in DOMAINS.get(call.function, {})
         if isinstance(call.given.get(parameter), Node)
     ]
     sources = {node.serial for node in ancestors(operands) if not node.operands}

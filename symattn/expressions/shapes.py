@@ -187,6 +187,11 @@ class Letter:
     def __str__(self) -> str:
         return syntax.text(self.tree)
 
+    @property
+    def name(self) -> str:
+        """The letter. Raises :class:`Uncounted` for what is made of letters."""
+        return self.tree.name if isinstance(self.tree, Name) else self._refused()
+
     def __add__(self, other: object) -> Letter:
         return self if other == 0 else _binary("+", self, other)
 

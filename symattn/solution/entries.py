@@ -29,7 +29,7 @@ from symattn.numbers.float_formats import BinaryFormat
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare, rational
-from symattn.programs.functions import domains_of
+from symattn.programs.functions import DOMAINS
 from symattn.programs.functions.attention import WEIGHTED
 from symattn.programs.functions.calls import Domain
 from symattn.programs.nodes import Node
@@ -217,7 +217,7 @@ def faults(nodes: Iterable[Node], known: Known) -> Iterator[Fault]:
         written = node.written
         if written is None:
             continue
-        for parameter, domain in domains_of(written.function).items():
+        for parameter, domain in DOMAINS.get(written.function, {}).items():
             operand = written.given.get(parameter)
             if operand is None or (source := _source(operand)) in reported:
                 continue

@@ -292,3 +292,19 @@ def test_changed_lines_are_judged_or_refused(name, random: Random) -> None:
     (found,) = derived(name, {**tables, "lines": [{"line": text}]}).lines
     assert found.status in ("proved", "checked", "refuted", "undecided")
     assert found.status == "proved" or found.why or found.counterexample
+
+
+@pytest.mark.parametrize("rows", ["n", 6])
+def test_only_places_that_differ_are_told_apart(rows) -> None:
+    """Turning pairs of columns has a term for each column, whatever the rows are."""
+    document = {
+        "sizes": ["n"],
+        "shapes": {"X": [rows, 6]},
+        "define": {"y": "rope(X)"},
+        "lines": [{"line": "y == y"}],
+    }
+    body = draft.read(document).scope.arrays["y"].body
+    assert body is not None
+    written = term.text(body)
+    assert written.count("delta(") == 6
+    assert "delta(i" not in written

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from symattn.programs.functions import arranging, attention, entries, rows
-from symattn.programs.functions.calls import DomainOf, StepFunction
+from symattn.programs.functions.calls import StepFunction
 from symattn.programs.functions.entries import COMPARISONS
 
-__all__ = ["ALIASES", "COMPARISONS", "FUNCTIONS", "OF_ROWS", "StepFunction", "domains_of"]
+__all__ = ["ALIASES", "COMPARISONS", "DOMAINS", "FUNCTIONS", "OF_ROWS", "StepFunction"]
 
 
 def _of(module: ModuleType) -> dict[str, StepFunction]:
@@ -32,8 +32,5 @@ FUNCTIONS: Mapping[str, StepFunction] = {
 OF_ROWS = frozenset(_of(rows))
 #: Other names of functions.
 ALIASES: Mapping[str, str] = {"clamp": "clip"}
-
-
-def domains_of(name: str) -> Mapping[str, DomainOf]:
-    """Return of which numbers the parameters of a function are, those that are not of all."""
-    return FUNCTIONS[name].domains if name in FUNCTIONS else {}
+#: Of which numbers parameters are, of functions that are not of all.
+DOMAINS = {name: made.domains for name, made in FUNCTIONS.items() if made.domains}

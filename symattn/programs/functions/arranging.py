@@ -11,7 +11,7 @@ from symattn.expressions.shapes import every, show
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
 from symattn.programs.backward import shares, times
-from symattn.programs.functions.calls import ABOVE_0, Axis, Size, classes, function
+from symattn.programs.functions.calls import Axis, Domain, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
 from symattn.programs.tables import indicator, number, same, tabled, whole
@@ -187,7 +187,9 @@ def counted(n: int) -> Node:
     return tabled(lambda _, k: whole(k), n)
 
 
-@function(lambda node, g: [None], domains={"ids": lambda given: classes(given["n"])})
+@function(
+    lambda node, g: [None], domains={"ids": lambda given: Domain(0, given["n"] - 1, whole=True)}
+)
 def onehot(ids: Node, n: Size) -> Node:
     """For each whole number of a vector a row with 1 at that place, counted from 0."""
     if len(ids.shape) != 1:
@@ -196,7 +198,7 @@ def onehot(ids: Node, n: Size) -> Node:
     return COMPARISONS["=="](_column(ids), counted(n))
 
 
-@function(domains={"ids": lambda given: classes(given["table"].shape[0])})
+@function(domains={"ids": lambda given: Domain(0, given["table"].shape[0] - 1, whole=True)})
 def embedding(ids: Node, table: Node) -> Node:
     """The rows of a table that the whole numbers of a vector name, counted from 0."""
     if len(table.shape) != 2:
@@ -244,7 +246,7 @@ def _interleaved(even: Node, odd: Node) -> Node:
     return nodes.concat(tuple(column_of(*each) for each in parts))
 
 
-@function(domains={"base": ABOVE_0})
+@function(domains={"base": Domain(0, out=True)})
 def positions(n: Size, d: Size, *, base: Node | None = None) -> Node:
     """Sinusoids: sin in even columns 2c, cos in odd ones, of p / base^(2c/d), base 10000."""
     nodes.need_room((n, d))

@@ -19,17 +19,7 @@ from symattn.programs.functions.arranging import (
     counted,
     onehot,
 )
-from symattn.programs.functions.calls import (
-    ABOVE_0,
-    SHARE,
-    WEIGHT,
-    Count,
-    Domain,
-    Given,
-    Size,
-    classes,
-    function,
-)
+from symattn.programs.functions.calls import Count, Domain, Given, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, power
 from symattn.programs.functions.rows import log_softmax, mean
 from symattn.programs.nodes import Node
@@ -103,12 +93,12 @@ def _into_weights(node: Node, g: Node, levels: Node) -> Flows:
 def _target_domain(given: Given) -> Domain:
     """Weights of all classes, or whole numbers."""
     x, targets = given["x"], given["targets"]
-    return WEIGHT if targets.shape == x.shape else classes(x.shape[-1])
+    return Domain(0) if targets.shape == x.shape else Domain(0, x.shape[-1] - 1, whole=True)
 
 
 @function(
     _cross_entropy_back,
-    domains={"targets": _target_domain, "label_smoothing": SHARE},
+    domains={"targets": _target_domain, "label_smoothing": Domain(0, 1)},
 )
 def cross_entropy(x: Node, targets: Node, label_smoothing: Node | None = None) -> Node:
     """The mean over rows of -sum t log softmax(x); targets are whole numbers or probabilities."""
@@ -135,7 +125,7 @@ def _need_alike(x: Node, y: Node) -> None:
         raise Malformed(f"expected two of one shape, found {show(x.shape)} and {show(y.shape)}")
 
 
-@function(domains={"targets": SHARE})
+@function(domains={"targets": Domain(0, 1)})
 def binary_cross_entropy(x: Node, targets: Node) -> Node:
     """The mean of -(t log x + (1 - t) log(1 - x)), of probabilities."""
     _need_alike(x, targets)
@@ -245,7 +235,7 @@ def _rope_back(node: Node, g: Node) -> Flows:
     return [flow, *(None for _ in node.written.operands[1:])]
 
 
-@function(_rope_back, domains={"base": ABOVE_0})
+@function(_rope_back, domains={"base": Domain(0, out=True)})
 def rope(
     x: Node, positions: Node | None = None, *, base: Node | None = None, interleaved: bool = True
 ) -> Node:

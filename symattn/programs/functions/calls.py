@@ -71,13 +71,6 @@ class Domain:
 Given = Mapping[str, Any]
 DomainOf = Domain | Callable[[Given], Domain]
 
-WEIGHT, SHARE, ABOVE_0 = Domain(0), Domain(0, 1), Domain(0, out=True)
-
-
-def classes(count: int) -> Domain:
-    """Whole numbers that name so many places."""
-    return Domain(0, count - 1, whole=True)
-
 
 @dataclass(frozen=True, eq=False)
 class StepFunction:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from symattn.errors import Malformed
-from symattn.expressions.shapes import show
+from symattn.expressions.shapes import is_any, show
 from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.backward import above, minus, over, plus, times
-from symattn.programs.functions.arranging import as_row
-from symattn.programs.functions.calls import WEIGHT, Axis, Count, function
+from symattn.programs.functions.arranging import as_row, flat
+from symattn.programs.functions.calls import Axis, Count, Domain, function
 from symattn.programs.functions.entries import COMPARISONS, Flows, sloped
 from symattn.programs.nodes import Node
 
@@ -121,17 +121,19 @@ _SHARED = Sentence("shared evenly by entries that are equal")
 def _largest(x: Node, axis: int | None) -> Node:
     if len(x.shape) > 2:
         raise Malformed(f"expected a matrix, or a row, found {show(x.shape)}")
-    if axis is None and len(x.shape) == 2:
-        # The largest of the largest of each row.
-        x = nodes.rowmax(x)
-        return Node("reshape", (nodes.rowmax(nodes.transpose(x)),), ())
+    if axis is None:
+        # Equal entries share a slope evenly, as those of one row; of any number of rows it is the
+        # largest of the largest of each, as large.
+        is_matrix = len(x.shape) == 2 and any(map(is_any, x.shape))
+        row = nodes.transpose(nodes.rowmax(x)) if is_matrix else as_row(flat(x))
+        return Node("reshape", (nodes.rowmax(row),), ())
 
     def of_rows(row: Node) -> Node:
         if len(row.shape) == 2:
             return nodes.rowmax(row)
         return Node("reshape", (nodes.rowmax(as_row(row)),), ())
 
-    return of_rows(x) if axis is None else along(x, axis, of_rows)
+    return along(x, axis, of_rows)
 
 
 def _extreme_back(node: Node, g: Node) -> Flows:
@@ -236,7 +238,7 @@ def log_softmax(x: Node, axis: Axis = _ROWS) -> Node:
     return minus(x, logsumexp(x, axis))
 
 
-@function(domains={"x": WEIGHT})
+@function(domains={"x": Domain(0)})
 def entropy(x: Node, axis: Axis = _ROWS) -> Node:
     """-sum of x log x along each row of weights; 0 log 0 is 0, and flat there."""
     # Where a weight is 0 its logarithm is taken to be that of 1.
@@ -302,7 +304,7 @@ def _layernorm_back(node: Node, g: Node) -> Flows:
     return _through(over(rest, _spread(var(x, axis), eps)), gamma, beta, g, unit)
 
 
-@function(_layernorm_back, domains={"eps": WEIGHT})
+@function(_layernorm_back, domains={"eps": Domain(0)})
 def layernorm(x: Node, gamma: Node | None = None, beta: Node | None = None, *, eps: Node) -> Node:
     """(x - mean) / sqrt(variance + eps) * gamma + beta, row by row."""
     axis = _of_rows(x)
@@ -322,7 +324,7 @@ def _rmsnorm_back(node: Node, g: Node) -> Flows:
     return _through(over(rest, _root_mean_square(x, eps)), gamma, None, g, unit)
 
 
-@function(_rmsnorm_back, domains={"eps": WEIGHT})
+@function(_rmsnorm_back, domains={"eps": Domain(0)})
 def rmsnorm(x: Node, gamma: Node | None = None, *, eps: Node) -> Node:
     """x / sqrt(mean of x^2 + eps) * gamma, row by row."""
     return _scaled(over(x, _root_mean_square(x, eps)), gamma, None)
