@@ -483,6 +483,7 @@ def test_what_is_walked_counts(statement, most, monkeypatch):
     assert found == (Verdict.UNDECIDED, STATEMENT.said().replace("400000", f"{most}"))
 
 
+@pytest.mark.heavy
 def test_equality_of_many_long_sums_is_given_up():
     """Few bytes may ask for 65,536 proofs, each of a sum of 65,536 products, and ask again."""
     steps = {"P": "positions(256, 256) / 7", "C": "softmax(P @ P.T)"}
