@@ -40,8 +40,8 @@ def visible(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if is_hidden(c) else c for c in text)
 
 
-#: Where an address begins; taken for a path it has only one slash.
-_SCHEME = re.compile(r"(?<=\w\w)(:/+)")
+#: Where an address begins; one slash is left of a path's, and elsewhere may be in a password.
+_SCHEME, _AS_PATH = re.compile(r"(?<=\w\w)(://+)"), re.compile(r"(?<=\w\w)(:/)")
 #: What it says of whoever asks: up to the last @ before a path, or, where there may be a
 #: password with a slash in it, up to the last of all; and what it asks for.
 _WHO = re.compile(r"\A(?:[^/?#:\s]*|[^/?#\s]*:\S*)@")
@@ -55,15 +55,15 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("s3://me:secret@host/posts/a.md?token=abc can't be read")
     "s3://***@host/posts/a.md?*** can't be read"
     """
-    pieces = _SCHEME.split(text)
-    pieces[2::2] = map(_without_secrets, pieces[2::2])
+    return re.sub(r"\S+", _without_secrets, text)
+
+
+def _without_secrets(run: re.Match[str]) -> str:
+    """Return a run without blanks, which end an address."""
+    first, *pieces = _SCHEME.split(run[0])
+    pieces = [*_AS_PATH.split(first), *pieces]
+    pieces[2::2] = (_ASKED.sub("***", _WHO.sub("***@", piece)) for piece in pieces[2::2])
     return "".join(pieces)
-
-
-def _without_secrets(text: str) -> str:
-    """Return what stands behind the scheme of an address, which ends at the first blank."""
-    end = len(re.split(r"\s", text, maxsplit=1)[0])
-    return _ASKED.sub("***", _WHO.sub("***@", text[:end])) + text[end:]
 
 
 def json_text(data: Any) -> str:

@@ -257,6 +257,7 @@ KEY = "\N{KEY}"
     st.sampled_from(["", "zip://a.zip::", "see 's3://bucket/x@y.md', ", "\n" * 990]),
     st.sampled_from(["", " can't be read", "\nhttps://docs/a?{}", " " * 40, "x" * 2000]),
 )
+@example("00:/", "me:{}@", "", "", "")
 def test_addresses_keep_no_secrets(secret, who, asked, before, after) -> None:
     """Hosts and paths stay; who asks, and what is asked for, is told nowhere, wherever the
     address stands: in no message, however it is cut off, and in no label of a corpus."""
