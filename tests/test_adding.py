@@ -232,7 +232,7 @@ def put(text: str, written: list[tuple[str, str]]) -> str:
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """What a process prints that runs the package in a folder."""
+    """Return what a process prints that runs the package in a folder."""
     environment = {"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
         [sys.executable, *arguments],

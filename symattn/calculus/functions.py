@@ -67,7 +67,7 @@ def refused_hidden(x: Tensor) -> Tensor:
 
 
 Known = dict[int, Tensor]
-"""What nodes stand for that are given, by their serial numbers."""
+"""Tensors by the serial numbers of the nodes that are given for them."""
 
 
 def given(tensor: Tensor, known: Known) -> Node:
@@ -236,7 +236,6 @@ class _AtPlaces:
     def _table(self, node: Node) -> Tensor:
         axes = _axes(node.shape)
         if isinstance(node.extra, tuple) and isinstance(node.extra[0][0], Masked):
-            # A score that is hidden.
             return Tensor((), lambda _: term.ZERO, lambda _: term.ZERO)
         if (formula := formula_of(node)) is not None:
             return Tensor(axes, lambda at: self._entry(formula, at, axes))
@@ -272,7 +271,7 @@ class _AtPlaces:
             case Binary(sign, left, right):
                 return _SIGNS[sign](*(self._formula(side, at, axes) for side in (left, right)))
             case syntax.Power(base, exponent):
-                return term.Power(self._formula(base), rational(exponent) or Fraction(1))
+                return term.Power(self._formula(base), cast("Fraction", rational(exponent)))
             case Call("delta"):
                 return term.Delta(*at)
             case Call("step", (Comparison((first, second), _),)):
@@ -299,10 +298,10 @@ class _AtPlaces:
         def entry(at: Places) -> Expr:
             return combine(x.entry(at), y.entry(at))
 
-        if _serials(node) <= self._told and x.axes and not keeps:
+        last = x.axes[-1] if x.axes and not keeps else ""
+        if _serials(node) <= self._told and isinstance(last, int):
             # Of two sums over places the product would have a term for each pair.
-            last = range(length_of(x.axes[-1]))
-            return Tensor(x.axes, lambda at: _told((last,), at[-1:], at[:-1], entry))
+            return Tensor(x.axes, lambda at: _told((range(last),), at[-1:], at[:-1], entry))
         return Tensor(
             x.axes,
             entry,
@@ -690,9 +689,9 @@ def _with_rows(forms: Forms, x: Tensor, targets: Tensor, **_: object) -> None:
 
 def _softmax(forms: Forms, x: Tensor, axis: int = -1, sink: Tensor | None = None) -> Tensor | None:
     """With a sink, which is one more score than any number of them."""
-    if sink is None:
+    if sink is None or (axis >= 0 and len(x.axes) != 2):
         return None
-    if axis == 0 and len(x.axes) == 2:
+    if axis == 0:
         turned = _softmax(forms, forms.transposed(x), -1, sink)
         return turned and forms.transposed(turned)
     if sink.axes not in ((), (1, 1), (*x.axes[:-1], 1), x.axes[:-1]):

@@ -6,9 +6,8 @@ columns: a scalar is 1 by 1, a vector one row, matrices along leading axes lie o
 the other.
 
 A length may be any, known by a letter: a program whose axes have such lengths says what it computes
-for any size. They are added and multiplied as numbers are, and stand wherever a length does, typed
-as an ``int``; what would count places one by one, ``range(n)``, is refused with what to write
-instead.
+for any size. Letters are added and multiplied, and stand wherever a length does, typed as an
+``int``; what would count places one by one, ``range(n)``, is refused with what to write instead.
 """
 
 from __future__ import annotations
@@ -200,6 +199,9 @@ class Letter:
 
     def __sub__(self, other: object) -> Letter:
         return self if other == 0 else _binary("-", self, other)
+
+    def __rsub__(self, other: object) -> Letter:
+        return _binary("-", self, other, turned=True)
 
     def __mul__(self, other: object) -> Letter:
         return self if other == 1 else _binary("*", self, other)

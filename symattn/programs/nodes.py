@@ -321,7 +321,7 @@ def concat(parts: tuple[Node, ...]) -> Node:
 
 
 def _reduced(op: Op, x: Node, shape: Callable[[int, int], Shape], hint: str) -> Node:
-    if len(x.shape) < 2:
+    if len(x.shape) < 2 or (op == "colsum" and len(x.shape) > 2):
         raise Malformed(f"{op} takes a matrix, found {show(x.shape)}: {hint}")
     return Node(op, (x,), (*x.shape[:-2], *shape(*x.shape[-2:])))
 

@@ -23,7 +23,6 @@ def tabled(entry: Entry, *shape: int) -> Node:
     """Exact values that are known by their row and column; none is made of what is too large. Of a
     table with an axis of any length the formula of its entries is kept.
 
-    >>> from symattn.expressions.shapes import any_length, any_length
     >>> from symattn.expressions.syntax import text
     >>> text(tabled(lambda i, j: indicator(same(i, j)), any_length("n"), any_length("n")).extra)
     'delta(i, j)'

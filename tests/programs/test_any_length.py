@@ -62,7 +62,7 @@ def test_lengths_are_told_apart_by_their_letters():
     ids=["range", "half", "pairs", "list", "some of all"],
 )
 def test_places_of_any_number_are_not_told_apart(counting):
-    """What would be true of one length only is refused, never answered."""
+    """Refuse what would be true of one length only."""
     with pytest.raises((Uncounted, TypeError)):
         counting(N)
 

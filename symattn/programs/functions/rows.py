@@ -38,7 +38,8 @@ def total(x: Node) -> Node:
 
 
 def _need_axis(x: Node, axis: int | None) -> None:
-    if axis is not None and (not x.shape or (len(x.shape) == 1 and axis == 1)):
+    is_rows = axis is None or (axis == -1 and x.shape)
+    if not is_rows and (axis, len(x.shape)) not in ((0, 1), (0, 2), (1, 2)):
         raise Malformed(f"there is no axis {axis} of {show(x.shape)}")
 
 
@@ -122,8 +123,7 @@ def _largest(x: Node, axis: int | None) -> Node:
     if len(x.shape) > 2:
         raise Malformed(f"expected a matrix, or a row, found {show(x.shape)}")
     if axis is None:
-        # Equal entries share a slope evenly, as those of one row; of any number of rows it is the
-        # largest of the largest of each, as large.
+        # Equal entries share a slope evenly, as those of one row: any number of rows make none.
         is_matrix = len(x.shape) == 2 and any(map(is_any, x.shape))
         row = nodes.transpose(nodes.rowmax(x)) if is_matrix else as_row(flat(x))
         return Node("reshape", (nodes.rowmax(row),), ())
@@ -276,7 +276,7 @@ def _of_rows(x: Node) -> Axis:
     """The axis of rows, as it is written of a matrix."""
     if not x.shape:
         raise Malformed("expected a row or a matrix, found a scalar")
-    return Axis(len(x.shape) * 2 - 3)
+    return Axis(1) if len(x.shape) == 2 else _ROWS
 
 
 def _through(flow: Node, gamma: Node | None, beta: Node | None, g: Node, unit: Node) -> Flows:
