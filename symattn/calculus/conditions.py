@@ -11,27 +11,56 @@ from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
 from symattn.calculus.kernel.signs import Condition, Exists, Source
 from symattn.calculus.kernel.terms import Poly
-from symattn.calculus.language import Array, AxisPlace, Index, text
+from symattn.calculus.language import AxisPlace, Index, goal, tree
 from symattn.calculus.names import LETTERS, free_letters
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Call, Cell, Comparison, Literal, Name, Tree, Written
 
 
-def written(condition: Condition, sources: Mapping[Condition, Source]) -> str:
-    """A condition as text."""
+class SideCondition(Written):
+    """A comparison, with its tree, that holds for all values of some ``letters``.
+
+    >>> each = SideCondition.that(syntax.Name("x"), ">", syntax.Literal("0"), ("i",))
+    >>> each, each.letters
+    ('x > 0 for all i', ('i',))
+    """
+
+    sides: tuple[Tree, Tree]
+    relation: str
+    letters: tuple[str, ...]
+
+    @classmethod
+    def that(
+        cls, left: Tree, relation: str, right: Tree, letters: tuple[str, ...] = ()
+    ) -> SideCondition:
+        """Return the condition that two sides are related."""
+        compared = Comparison((left, right), (relation,))
+        every = f" for all {', '.join(letters)}" if letters else ""
+        made = cls.of(compared, f"{syntax.text(compared)}{every}")
+        made.sides, made.relation, made.letters = (left, right), relation, letters
+        return made
+
+
+def written(condition: Condition, sources: Mapping[Condition, Source]) -> SideCondition:
+    """A condition as it is printed."""
     if isinstance(condition, Exists):
         return _place_exists(condition.axis, condition.at)
     relation, of, axes = condition
-    value = _source(sources.get(condition), bool(axes))
-    if value is None:
+    if (source := _source(sources.get(condition), bool(axes))) is not None:
+        value, letters = source
+    else:
         taken = _names_in(of) | {axis for axis in axes if isinstance(axis, str)}
         letters = tuple(free_letters(len(axes), taken))
-        every = f" for all {', '.join(letters)}" if axes else ""
-        return f"{_Writer(letters[::-1], taken).poly(of)} {relation} 0{every}"
-    return value.replace("?", relation, 1)
+        value = _Writer(letters[::-1], taken).poly(of)
+    return SideCondition.that(value, relation, _ZERO, letters)
 
 
-def _source(source: Source | None, is_bound: bool) -> str | None:
-    """An expression that a condition is of, where its indices are; None where these have no
-    letters."""
+_ZERO = Literal("0")
+
+
+def _source(source: Source | None, is_bound: bool) -> tuple[Tree, tuple[str, ...]] | None:
+    """An expression that a condition is of, where its indices are, and the letters that it is for
+    all of; None where these have no letters."""
     if source is None:
         return None
     at: dict[Index, AxisPlace] = {}
@@ -57,22 +86,21 @@ def _source(source: Source | None, is_bound: bool) -> str | None:
     captures = {*words} & (others | inner) or others & inner
     if len(set(words)) < len(words) or captures:
         return None
-    return f"{text(term.replaced(source.value, at))} ? 0" + (
-        f" for all {', '.join(words)}" if words else ""
-    )
+    return tree(term.replaced(source.value, at)), tuple(words)
 
 
-def _place_exists(axis: object, at: Place) -> str:
+def _place_exists(axis: term.Axis, at: Place) -> SideCondition:
     base, offset, _ = at
+    length: Tree = Name(axis) if isinstance(axis, str) else Literal(str(axis))
     if base is None:
-        return f"{axis} >= {offset}"
+        return SideCondition.that(length, ">=", Literal(str(offset)))
     if base == axis and offset <= 0:
-        return f"{axis} >= {1 - offset}"
+        return SideCondition.that(length, ">=", Literal(str(1 - offset)))
     index = _Writer().place((base, 0, ()))
-    every = f" for all {index}" if isinstance(base, int) else ""
+    every = (syntax.text(index),) if isinstance(base, int) else ()
     if offset < 0:
-        return f"{index} >= {1 - offset}{every}"
-    return f"{_Writer().place((base, offset, ()))} <= {axis}{every}"
+        return SideCondition.that(index, ">=", Literal(str(1 - offset)), every)
+    return SideCondition.that(_Writer().place((base, offset, ())), "<=", length, every)
 
 
 class _Writer:
@@ -82,64 +110,60 @@ class _Writer:
     def __init__(self, bound: tuple[str, ...] = (), taken: frozenset[str] = frozenset()) -> None:
         self.bound, self.taken = bound, taken
 
-    def poly(self, poly: Frozen) -> str:
+    def poly(self, poly: Frozen) -> Tree:
         """A term; what is added last is what has the most factors. The order does not depend on
         when atoms were made."""
-        products = sorted((len(mono), self._product(mono, abs(c)), c < 0) for mono, c in poly)
-        parts = [f"{'-' if below else ''}{text}" for _, text, below in products]
-        return " + ".join(parts).replace("+ -", "- ") or "0"
+        products = [(len(mono), self._product(mono, abs(c)), c < 0) for mono, c in poly]
+        products.sort(key=lambda each: (each[0], syntax.text(each[1]), each[2]))
+        terms = (syntax.negated(each) if below else each for _, each, below in products)
+        return syntax.added(terms) if products else _ZERO
 
-    def _product(self, mono: Mono, c: Fraction) -> str:
-        factors = sorted(self._power(atom, e) for atom, e in mono)
-        if abs(c) != 1 or not factors:
-            factors.insert(0, str(abs(c)))
-        return f"{'-' if c < 0 else ''}{' * '.join(factors)}"
+    def _product(self, mono: Mono, c: Fraction) -> Tree:
+        factors = sorted((self._power(atom, e) for atom, e in mono), key=syntax.text)
+        if c != 1 or not factors:
+            factors.insert(0, syntax.rational(c))
+        return syntax.multiplied(factors)
 
-    def _power(self, atom: Atom, e: Exponent) -> str:
-        base = self.atom(atom)
-        if e == 1:
-            return base
-        if e == Fraction(1, 2):
-            is_bracket = isinstance(atom, kinds.Bracket)
-            return f"sqrt({base.removeprefix('(').removesuffix(')') if is_bracket else base})"
-        return f"{base}**{e if e == int(e) and e > 0 else f'({e})'}"
+    def _power(self, atom: Atom, e: Exponent) -> Tree:
+        return syntax.powered(self.atom(atom), e)
 
-    def atom(self, atom: Atom) -> str:
+    def atom(self, atom: Atom) -> Tree:
         match atom:
             case kinds.Entry(array, at):
-                return self._entry(array, at)
-            case kinds.Derivative(of, by):
-                return f"diff({self._entry(*of)}, {self._entry(*by)})"
+                return self._entry(array.name, at)
+            case kinds.Derivative((of, first), (by, second)):
+                return Call("diff", (self._entry(of.name, first), self._entry(by.name, second)))
             case kinds.Size(name) | kinds.Constant(name):
-                return name
+                return Name(name)
             case kinds.Position(place):
                 return self.place(place)
             case kinds.Delta(first, second):
-                return f"delta({self.place(first)}, {self.place(second)})"
+                return Call("delta", (self.place(first), self.place(second)))
             case kinds.AtMost(first, second):
-                return f"step({self.place(first)} <= {self.place(second)})"
+                places = self.place(first), self.place(second)
+                return Call("step", (Comparison(places, ("<=",)),))
             case kinds.Positive(term):
-                return f"step(0 < {self.poly(term)})"
+                return Call("step", (Comparison((_ZERO, self.poly(term)), ("<",)),))
             case kinds.Function(name, term):
-                return f"{name}({self.poly(term)})"
+                return Call(name, (self.poly(term),))
             case kinds.Bracket(term):
-                return f"({self.poly(term)})"
+                return self.poly(term)
             case kinds.Sum(axes, body):
                 own = tuple(free_letters(len(axes), self.taken.union(self.bound)))
-                inner = _Writer((*self.bound, *own), self.taken)
-                return f"sum({', '.join(own)}, {inner._product(body, Fraction(1))})"
-            case kinds.Limit(variable, target, term):
-                return f"limit({variable.name}, {target}, {self.poly(term)})"
+                inner = _Writer((*self.bound, *own), self.taken)._product(body, Fraction(1))
+                return Call("sum", (*map(Name, own), inner))
+            case kinds.Limit(variable, target, of):
+                return Call("limit", (Name(variable.name), goal(target), self.poly(of)))
             case kinds.Mean(term):
-                return f"expect({self.poly(term)})"
+                return Call("expect", (self.poly(term),))
             case kinds.Operations(array):
-                return f"operations({array.name})"
+                return Call("operations", (Name(array.name),))
         assert_never(atom)
 
-    def _entry(self, array: Array, at: tuple[Place, ...]) -> str:
-        return f"{array.name}[{', '.join(map(self.place, at))}]" if at else array.name
+    def _entry(self, name: str, at: tuple[Place, ...]) -> Tree:
+        return Cell(Name(name), tuple(map(self.place, at))) if at else Name(name)
 
-    def place(self, at: Place) -> str:
+    def place(self, at: Place) -> Tree:
         """A place as it stands in brackets."""
         base, offset, images = at
         if isinstance(base, Index):
@@ -148,10 +172,9 @@ class _Writer:
             name = self.bound[-1 - base] if base < len(self.bound) else LETTERS[base]
         else:
             name = base or ""
-        written = f"{name} {'+' if offset > 0 else '-'} {abs(offset)}" if name and offset else name
-        written = written or str(offset)
+        written = syntax.shifted(Name(name), offset) if name else syntax.rational(offset)
         for image, way in images:
-            written = f"{image}{'' if way > 0 else '^-1'}[{written}]"
+            written = Cell(Name(image if way > 0 else f"{image}^-1"), (written,))
         return written
 
 

@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from symattn.calculus import tensors
+from symattn.calculus.conditions import SideCondition
 from symattn.calculus.counterexamples import Counterexample
 from symattn.calculus.draft import Said
 from symattn.calculus.printing import prose, text
@@ -75,7 +76,7 @@ class JudgedLine:
     said: Said
     status: Status
     read: tensors.ParsedLine | None = None
-    where: tuple[str, ...] = ()
+    where: tuple[SideCondition, ...] = ()
     counterexample: Counterexample | None = None
     why: str = ""
     sizes: tuple[Mapping[str, int], ...] = ()

@@ -17,7 +17,7 @@ from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
 from symattn.calculus.clocks import OutOfTime, time_limit
-from symattn.calculus.conditions import written
+from symattn.calculus.conditions import SideCondition, written
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.judged_lines import ChainJudge, Evidence, JudgedLine, Status
@@ -290,7 +290,7 @@ class Judge:
             evidence=evidence,
         )
 
-    def where(self, proof: Proof) -> tuple[str, ...]:
+    def where(self, proof: Proof) -> tuple[SideCondition, ...]:
         """The conditions of a proof as they are printed."""
         return tuple(dict.fromkeys(written(each, proof.sources) for each in proof.conditions))
 

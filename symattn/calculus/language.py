@@ -16,8 +16,9 @@ from itertools import count
 from typing import Literal
 
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from symattn.expressions.elementary import ELEMENTARY
-from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
+from symattn.expressions.syntax import Binary, Call, Cell, Comparison, Name, Tree
 
 Axis = str | int
 """The length of an axis: the name of a size, or a number."""
@@ -387,88 +388,78 @@ def arrays(*values: Expr) -> frozenset[Array]:
     return frozenset(every).union(*(array.uses for array in every))
 
 
-# -- expressions as text -----------------------------------------------------------------
+# -- expressions as they are written -----------------------------------------------------
 # In the language of derivation files: for conditions and messages.
 
 
 def text(value: Expr) -> str:
     """An expression as it could stand in a file; parts without a name are written out."""
-    return _written(value)[0]
+    return syntax.text(tree(value))
 
 
-def place(at: AxisPlace) -> str:
-    """A place as it stands in brackets."""
-    base = at.index.name if at.index else at.size
-    written = f"{base} {'+' if at.offset > 0 else '-'} {abs(at.offset)}" if at.offset else base
-    written = written if base else str(at.offset)
-    for image in at.images:
-        written = f"{image}[{written}]"
-    return written
-
-
-def _written(value: Expr) -> tuple[str, int]:
+def tree(value: Expr) -> Tree:
+    """An expression as the tree of what could stand in a file."""
     match value:
         case Number(number):
-            return (str(number), ATOM if number.denominator == 1 and number >= 0 else SUM)
+            return syntax.rational(number)
         case Constant(name):
-            return name, ATOM
+            return Name(name)
         case Size():
-            return str(length(value)), ATOM
+            size = length(value)
+            return Name(size) if isinstance(size, str) else syntax.rational(size)
         case Position(index):
-            return index.name, ATOM
+            return Name(index.name)
         case Entry(array, at):
             return _entry(array, at)
         case Add(terms):
-            written = _bracketed(terms[0], PRODUCT)
-            for part in terms[1:]:
-                if isinstance(part, Neg):
-                    written += f" - {_bracketed(part.body, PRODUCT)}"
-                else:
-                    written += f" + {_bracketed(part, PRODUCT)}"
-            return written, SUM
+            return syntax.added(map(tree, terms))
         case Neg(body):
-            return f"-{_bracketed(body, PRODUCT)}", SUM
+            return syntax.negated(tree(body))
         case Mul(factors):
-            return " * ".join(_bracketed(part, PRODUCT) for part in factors), PRODUCT
+            return syntax.multiplied(map(tree, factors))
         case Div(above, below):
-            return f"{_bracketed(above, PRODUCT)} / {_bracketed(below, POSTFIX)}", PRODUCT
-        case Power(base, Fraction(numerator=1, denominator=2)):
-            return f"sqrt({text(base)})", ATOM
+            return Binary("/", tree(above), tree(below))
         case Power(base, exponent):
-            return f"{_bracketed(base, ATOM)}**{_exponent(exponent)}", POSTFIX
+            return syntax.powered(tree(base), exponent)
         case Apply("positive", body):
-            return f"step(0 < {text(body)})", ATOM
+            return Call("step", (Comparison((syntax.rational(0), tree(body)), ("<",)),))
         case Apply(function, body):
-            return f"{function}({text(body)})", ATOM
+            return Call(function, (tree(body),))
         case Sum(index, body):
-            return f"sum({index.name}, {text(body)})", ATOM
+            return Call("sum", (Name(index.name), tree(body)))
         case Delta(first, second):
-            return f"delta({place(first)}, {place(second)})", ATOM
+            return Call("delta", (place(first), place(second)))
         case AtMost(first, second):
-            return f"step({place(first)} <= {place(second)})", ATOM
+            return Call("step", (Comparison((place(first), place(second)), ("<=",)),))
         case Partial(of, array, at):
-            return f"diff({text(of)}, {_entry(array, at)[0]})", ATOM
+            return Call("diff", (tree(of), _entry(array, at)))
         case Limit(body, variable, target):
-            return f"limit({variable.name}, {target}, {text(body)})", ATOM
+            return Call("limit", (Name(variable.name), goal(target), tree(body)))
         case Expectation(body):
-            return f"expect({text(body)})", ATOM
+            return Call("expect", (tree(body),))
         case Operations(arrays):
-            return f"operations({', '.join(part.name for part in arrays)})", ATOM
+            return Call("operations", tuple(Name(part.name) for part in arrays))
     raise TypeError(type(value).__name__)
 
 
-def _bracketed(value: Expr, tightness: int) -> str:
-    return bracketed(_written(value), tightness, "({})".format)
+def goal(target: Fraction | str) -> Tree:
+    """Return what a variable tends to."""
+    if isinstance(target, Fraction):
+        return syntax.rational(target)
+    return syntax.Negative(Name("oo")) if target == "-oo" else Name(target)
 
 
-def _exponent(exponent: Fraction) -> str:
-    plain = exponent.denominator == 1 and exponent >= 0
-    return str(exponent) if plain else f"({exponent})"
+def place(at: AxisPlace) -> Tree:
+    """A place as it stands in brackets."""
+    base = at.index.name if at.index else at.size
+    written = syntax.shifted(Name(base), at.offset) if base else syntax.rational(at.offset)
+    for image in at.images:
+        written = Cell(Name(image), (written,))
+    return written
 
 
-def _entry(array: Array, at: tuple[AxisPlace, ...]) -> tuple[str, int]:
+def _entry(array: Array, at: tuple[AxisPlace, ...]) -> Tree:
     if array.body is not None and "." in array.name:
         # A part of a line that has no name.
-        return _written(replaced(array.body, dict(zip(array.params, at, strict=True))))
-    places = ", ".join(map(place, at))
-    return (f"{array.name}[{places}]" if at else array.name), ATOM
+        return tree(replaced(array.body, dict(zip(array.params, at, strict=True))))
+    return Cell(Name(array.name), tuple(map(place, at))) if at else Name(array.name)

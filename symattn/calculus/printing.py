@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from symattn.calculus.conditions import SideCondition
 from symattn.errors import Malformed
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
@@ -65,20 +66,17 @@ def sides(line: str, shapes: Shapes) -> list[t.Row]:
     return [*map(printer.tree, first), printer.tree(last) + printer.unless(tree)]
 
 
-def condition(words: str, shapes: Shapes) -> t.Row:
+def condition(side: SideCondition, shapes: Shapes) -> t.Row:
     r"""A condition of a line as it is set.
 
-    >>> t.latex(condition("sum(l, E[l]) != 0", {"E": 1}))
-    '\\sum_{l} E_{l} \\ne 0'
+    >>> weights = syntax.parse("sum(l, E[l, k])", letters=True)
+    >>> above = SideCondition.that(weights, ">", syntax.Literal("0"), ("k",))
+    >>> t.latex(condition(above, {"E": 2}))
+    '\\sum_{l} E_{lk} > 0\\text{ for all }k'
     """
-    words, _, every = words.partition(" for all ")
-    left, differs, right = words.partition(" != ")
-    if not differs:
-        row = typeset(words, shapes)
-    else:
-        row = typeset(left, shapes) + t.sign("≠") + typeset(right, shapes)
-    if every:
-        row += t.row(t.Text(" for all ")) + t.letters(every.replace(" ", ""))
+    row = typeset(side, shapes)
+    if side.letters:
+        row += t.row(t.Text(" for all ")) + t.letters(",".join(side.letters))
     return row
 
 

@@ -31,8 +31,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import NoReturn, TypeVar
+from fractions import Fraction
+from functools import cached_property, partial, reduce
+from typing import NoReturn, Self, TypeVar
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
@@ -229,6 +230,85 @@ def names(tree: Tree) -> Iterator[str]:
                 yield gradient_name(of)
 
 
+# -- trees of sums and products -------------------------------------------------------------
+
+
+def added(terms: Iterable[Tree]) -> Tree:
+    """Return the sum of one term or more; what has a minus before it is subtracted.
+
+    >>> text(added([Name("x"), negated(parse("2 * y")), Literal("2")]))
+    'x - 2 * y + 2'
+    """
+    total, *others = terms
+    for term in others:
+        less = _without_minus(term)
+        total = Binary("-", total, less) if less else Binary("+", total, term)
+    return total
+
+
+def _without_minus(tree: Tree) -> Tree | None:
+    """A tree without the minus that it begins with; None where there is none."""
+    match tree:
+        case Negative(operand):
+            return operand
+        case Binary("*" | "/" as op, left, right) if less := _without_minus(left):
+            return Binary(op, less, right)
+    return None
+
+
+def multiplied(factors: Iterable[Tree]) -> Tree:
+    """Return the product of one factor or more."""
+    return reduce(partial(Binary, "*"), factors)
+
+
+def negated(tree: Tree) -> Tree:
+    """Return minus a tree, as one writes it: before the first factor of a product.
+
+    >>> text(negated(parse("2 * x / y")))
+    '-2 * x / y'
+    """
+    match tree:
+        case Binary("*" | "/" as op, left, right):
+            return Binary(op, negated(left), right)
+    return Negative(tree)
+
+
+def rational(number: Fraction | int) -> Tree:
+    """Return a rational number as it is written.
+
+    >>> [text(rational(number)) for number in (2, Fraction(-1, 3))]
+    ['2', '-1 / 3']
+    """
+    size: Tree = Literal(str(abs(number.numerator)))
+    if number.denominator != 1:
+        size = Binary("/", size, Literal(str(number.denominator)))
+    return negated(size) if number < 0 else size
+
+
+def powered(base: Tree, exponent: Fraction | int) -> Tree:
+    """Return a power of a tree: itself, a root, or with its exponent.
+
+    >>> [text(powered(Name("x"), exponent)) for exponent in (1, 2, Fraction(1, 2), -1)]
+    ['x', 'x**2', 'sqrt(x)', 'x**-1']
+    """
+    if exponent == 1:
+        return base
+    if exponent == Fraction(1, 2):
+        return Call("sqrt", (base,))
+    return Power(base, rational(exponent))
+
+
+def shifted(tree: Tree, offset: int) -> Tree:
+    """Return a place so many further on, or back.
+
+    >>> [text(shifted(Name("i"), by)) for by in (0, 2, -1)]
+    ['i', 'i + 2', 'i - 1']
+    """
+    if not offset:
+        return tree
+    return Binary("+" if offset > 0 else "-", tree, Literal(str(abs(offset))))
+
+
 def gradient_name(name: str) -> str:
     """Return what the gradient with respect to a quantity is called, wherever it has
     a name: in messages, tables, JSON and on sheets.
@@ -377,10 +457,10 @@ class Written(str):
         """The tree; :class:`~symattn.errors.Malformed` where it is none."""
         return parse(self, letters=True)
 
-    @staticmethod
-    def of(tree: Tree, as_text: str = "") -> Written:
+    @classmethod
+    def of(cls, tree: Tree, as_text: str = "") -> Self:
         """Return a tree as it is written, by itself or ``as_text``."""
-        made = Written(as_text or text(tree))
+        made = cls(as_text or text(tree))
         made.__dict__["tree"] = tree
         return made
 

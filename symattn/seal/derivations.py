@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from symattn.calculus import language as term
 from symattn.calculus import line_reading
+from symattn.calculus.conditions import SideCondition
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judged_lines import JudgedLine, in_unicode
 from symattn.calculus.language import Array, AxisPlace, Expr, Index, ParsedLine
 from symattn.errors import Malformed
+from symattn.expressions.syntax import Binary, Comparison, Literal, Name, Tree, Written
 from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, opened, same, slope_of
 from symattn.seal.seals import Sealing, Unsealed
 from symattn.seal.theorems import File, Names, Theorem
@@ -140,8 +142,6 @@ class ChainRules:
 
 # -- conditions of lines as premises of theorems -----------------------------------------
 
-EVERY = " for all "
-"""The end of a condition that is one of all places."""
 _RELATIONS = {"!=": "<>", ">=": ">=", "<=": "<=", ">": ">"}
 
 
@@ -151,37 +151,40 @@ class SideConditions:
     def __init__(self, draft: DerivationDraft, terms: Terms) -> None:
         self.draft, self.terms = draft, terms
 
-    def of(self, conditions: Iterable[str], free: tuple[Index, ...]) -> list[str]:
+    def of(self, conditions: Iterable[SideCondition], free: tuple[Index, ...]) -> list[str]:
         """Return those of a line, of its places or of all. Raises :class:`Unsayable`."""
         said: list[str] = []
         for each in conditions:
             try:
-                said += self._of(each, () if EVERY in each else free)
+                said += self._of(each, () if each.letters else free)
             except Malformed:
                 raise Unsayable(f"the condition {each}") from None
         return said
 
-    def _of(self, condition: str, free: tuple[Index, ...]) -> Iterator[str]:
-        said = condition.partition(EVERY)[0]
-        relation = next(each for each in _RELATIONS if f" {each} " in said)
-        left, _, right = said.partition(f" {relation} ")
+    def _of(self, condition: SideCondition, free: tuple[Index, ...]) -> Iterator[str]:
+        (left, right), relation = condition.sides, condition.relation
         places = {index.name: self.terms.indices[index] for index in free}
-        base, _, offset = left.partition(" + ")
         sizes = self.terms.sizes
-        if relation == "<=" and base in places and right in sizes:
-            yield f"({places[base]} + {offset or 0} < {sizes[right]})%nat"
-        elif relation == ">=" and left in places:
-            yield f"({int(right) - 1} <= {places[left]})%nat"
-        elif relation == ">=" and left in sizes:
-            yield f"({right} <= {sizes[left]})%nat"
-        else:
-            yield from self._of_numbers(left, relation, right, free)
+        match relation, left, right:
+            case "<=", Name(base), Name(end) if base in places and end in sizes:
+                yield f"({places[base]} + 0 < {sizes[end]})%nat"
+            case "<=", Binary("+", Name(base), Literal(offset)), Name(end) if (
+                base in places and end in sizes
+            ):
+                yield f"({places[base]} + {offset} < {sizes[end]})%nat"
+            case ">=", Name(base), Literal(least) if base in places:
+                yield f"({int(least) - 1} <= {places[base]})%nat"
+            case ">=", Name(size), Literal(least) if size in sizes:
+                yield f"({least} <= {sizes[size]})%nat"
+            case _:
+                yield from self._of_numbers(left, relation, right, free)
 
     def _of_numbers(
-        self, left: str, relation: str, right: str, free: tuple[Index, ...]
+        self, left: Tree, relation: str, right: Tree, free: tuple[Index, ...]
     ) -> Iterator[str]:
         terms = self.terms
-        read = line_reading.hypothesis(f"{left} == {right}", self.draft.scope)
+        equation = Written.of(Comparison((left, right), ("==",)))
+        read = line_reading.hypothesis(equation, self.draft.scope)
         if self._is_above(read.sides[0]):
             return
         named = {index.name: index for index in free}
@@ -191,8 +194,8 @@ class SideConditions:
                 terms.indices[index] = terms.indices[named[index.name]]
         with terms.binding(*others) as names:
             bounds = "".join(f"{terms.within(index)} -> " for index in others)
-            left, right = map(terms.text, read.sides)
-        stated = f"{left} {_RELATIONS[relation]} {right}"
+            sides = [*map(terms.text, read.sides)]
+        stated = f"{sides[0]} {_RELATIONS[relation]} {sides[1]}"
         yield f"(forall {' '.join(names)} : nat, {bounds}{stated})" if names else stated
 
     def _is_above(self, value: Expr, strictly: bool = True) -> bool:
@@ -383,7 +386,7 @@ class _Derivation:
         for line in self.derivation.lines:
             first = line.read.sides[0] if line.read else None
             if isinstance(first, term.Entry) and first.array is gradient:
-                return self.conditions.of((x for x in line.where if EVERY in x), ())
+                return self.conditions.of((x for x in line.where if x.letters), ())
         return []
 
     def _assumed(self) -> Iterator[str]:
@@ -425,7 +428,7 @@ class _Derivation:
             return f"the line is {line.status}"
         return self.beyond.get(line.number, "")
 
-    def _statement(self, line: ParsedLine, where: tuple[str, ...] = ()) -> str:
+    def _statement(self, line: ParsedLine, where: tuple[SideCondition, ...] = ()) -> str:
         terms = self.terms
         terms.bounds = {}
         with terms.binding(*line.free) as names:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 from math import ceil
 
+from symattn.calculus.conditions import SideCondition
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.judged_lines import JudgedLine
 from symattn.calculus.judging import PLAIN
@@ -328,19 +329,13 @@ def _holding(where: str, derivation: Derivation) -> list[int]:
     return [line.number for line in derivation.lines if where in line.where]
 
 
-def _conditions(where: Sequence[str], shapes: Shapes) -> b.Line:
-    pieces: list[b.Piece] = []
-    for text in where:
-        try:
-            pieces.append(b.Math(condition(text, shapes)))
-        except Malformed:
-            pieces.append(b.Code(text))
-    return b.joined(pieces)
+def _conditions(where: Iterable[SideCondition], shapes: Shapes) -> b.Line:
+    return b.joined(b.Math(condition(each, shapes)) for each in where)
 
 
 def _checks(derivation: Derivation) -> Iterator[b.Block]:
     shapes = derivation.draft.shapes
-    shared: dict[tuple[int, ...], list[str]] = {}
+    shared: dict[tuple[int, ...], list[SideCondition]] = {}
     for where in dict.fromkeys(where for line in derivation.lines for where in line.where):
         shared.setdefault(tuple(_holding(where, derivation)), []).append(where)
     for numbers, conditions in shared.items():

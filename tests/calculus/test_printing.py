@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from symattn.calculus.conditions import SideCondition
 from symattn.calculus.library import THEORY
 from symattn.calculus.printing import Shapes, condition, pieces, prose, sides, text, typeset
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 
 
@@ -110,8 +112,15 @@ def test_no_factor_is_dropped_elsewhere(line: str) -> None:
 
 def test_conditions() -> None:
     """What is not 0, or above it."""
-    assert t.latex(condition("sum(l, x[l]) != 0", SHAPES)) == r"\sum_{l} x_{l} \ne 0"
-    assert t.latex(condition("x[i] * t > 0", SHAPES)) == r"x_{i}\,t > 0"
+    zero = syntax.Literal("0")
+
+    def set_as(left: str, relation: str, *letters: str) -> str:
+        tree = syntax.parse(left, letters=True)
+        return t.latex(condition(SideCondition.that(tree, relation, zero, letters), SHAPES))
+
+    assert set_as("sum(l, x[l])", "!=") == r"\sum_{l} x_{l} \ne 0"
+    assert set_as("x[i] * t", ">") == r"x_{i}\,t > 0"
+    assert set_as("x[i]", ">", "i") == r"x_{i} > 0\text{ for all }i"
 
 
 @pytest.mark.heavy

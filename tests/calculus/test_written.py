@@ -12,6 +12,7 @@ from symattn.calculus import language as term
 from symattn.calculus.language import AxisPlace, Index, place, text
 from symattn.calculus.sample_points import draw
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from symattn.numbers.balls import precision
 
 TABLES = {
@@ -63,6 +64,7 @@ def test_what_is_written_is_read_back(line) -> None:
     """In the language of derivation files, with the same value."""
     first = line_reading.line(f"{line} == 0", READ.scope)
     written = text(first.sides[0])
+    assert syntax.text(syntax.parse(written, letters=True)) == written
     assert "." not in written.replace("0.", "").replace("2.", "")
     second = line_reading.line(f"{written} == 0", READ.scope)
     point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
@@ -87,7 +89,7 @@ def test_what_is_written_is_read_back(line) -> None:
 )
 def test_places(at, written) -> None:
     """As they stand in brackets."""
-    assert place(at) == written
+    assert syntax.text(place(at)) == written
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[synta
             and recipe.shape(right) == shape
             and shape[0] <= _TERMS
         ):
-            yield _added(
+            yield syntax.added(
                 syntax.Binary("*", indexed(left, k), indexed(right, k)) for k in range(shape[0])
             )
 
@@ -395,13 +395,15 @@ def _of_product(
     else:
         row, rest = left, keys
     if rest:
-        yield _added(
+        yield syntax.added(
             syntax.Binary("*", indexed(row, k), indexed(right, k, *rest)) for k in range(inner)
         )
         yield syntax.Binary("@", row, column(right, rest[0]))
         yield syntax.Binary("@", column(right, rest[0]), row)
     elif len(sizes[1]) == 2:
-        yield _added(syntax.Binary("*", indexed(row, k), indexed(right, k)) for k in range(inner))
+        yield syntax.added(
+            syntax.Binary("*", indexed(row, k), indexed(right, k)) for k in range(inner)
+        )
         yield syntax.Binary("@", row, right)
 
 
@@ -420,17 +422,9 @@ def _sum_of(recipe: Recipe, operand: syntax.Tree) -> Iterator[syntax.Tree]:
         return
     match operand:
         case syntax.Call("exp", (row,)):
-            yield _added(syntax.Call("exp", (entry(row, k),)) for k in range(shape[0]))
+            yield syntax.added(syntax.Call("exp", (entry(row, k),)) for k in range(shape[0]))
         case _:
-            yield _added(indexed(operand, k) for k in range(shape[0]))
-
-
-def _added(parts: Iterator[syntax.Tree]) -> syntax.Tree:
-    """The sum of some trees."""
-    total = next(parts)
-    for part in parts:
-        total = syntax.Binary("+", total, part)
-    return total
+            yield syntax.added(indexed(operand, k) for k in range(shape[0]))
 
 
 #: A degree in radians.
