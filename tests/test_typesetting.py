@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.printers.web import mathml
 
@@ -17,7 +18,7 @@ from .strategies import many
 
 @many
 @given(st.recursive(letters | numbers, larger, max_leaves=12))
-def test_the_latex_of_a_formula_is_the_formula(formula: f.Formula) -> None:
+def test_the_latex_of_a_formula_is_the_formula(formula: syntax.Tree) -> None:
     """Who reads it has the same elements as who was given the row."""
     assert mathml(read(f.latex(formula))) == mathml(f.typeset(formula))
 

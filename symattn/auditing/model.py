@@ -20,7 +20,7 @@ import numpy.typing as npt
 from flint import arb, fmpq
 
 from symattn.auditing.figures import Figure
-from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
@@ -239,7 +239,7 @@ class AuditedGraph:
         self.figures = figures
         self.graph = Graph()
         formulas = display.names(solution.program)
-        self.names: dict[int, f.Formula] = {}
+        self.names: dict[int, syntax.Tree] = {}
         self.named: dict[str, Node] = {}
         for name, node in solution.program.named.items():
             form = self.graph[node]
@@ -279,10 +279,10 @@ class AuditedGraph:
         """A node as text: its name, or its expression down to names."""
         if node.serial not in self._texts:
             formula = self.names.get(node.serial) or self._formula(node)
-            self._texts[node.serial] = f.text(formula)
+            self._texts[node.serial] = syntax.shown(formula)
         return self._texts[node.serial]
 
-    def _formula(self, node: Node) -> f.Formula:
+    def _formula(self, node: Node) -> syntax.Tree:
         """Return what a node computes: as a call where it was written as one."""
         origin = self.graph.origin.get(node.serial)
         if origin is not None and origin.written:
@@ -301,7 +301,7 @@ class AuditedGraph:
     def _label(self, node: Node) -> tuple[str, bool]:
         """Return what stands before the index of an entry, and whether that has a column only."""
         text = self.text(node)
-        plain = node.serial in self.names or isinstance(self._formula(node), f.Function)
+        plain = node.serial in self.names or isinstance(self._formula(node), syntax.Call)
         origin = self.graph.origin.get(node.serial)
         return text if plain else f"({text})", origin is not None and len(origin.shape) == 1
 

@@ -231,7 +231,7 @@ class _AtPlaces:
         known = value.rational()
         if known is not None:
             return number(Fraction(int(known.p), int(known.q)))
-        return self._formula(syntax.parse(formulas.text(value.formula()), letters=True))
+        return self._formula(syntax.paired(formulas.with_exp(value.formula())))
 
     def _table(self, node: Node) -> Tensor:
         axes = _axes(node.shape)

@@ -18,10 +18,11 @@ from typing import Literal
 
 from symattn.calculus.conditions import SideCondition
 from symattn.errors import Malformed
+from symattn.expressions import formulas as f
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.syntax import Tree
-from symattn.expressions.trees import ATOM, COMPARISON, ENTRYWISE, POSTFIX, PRODUCT, SUM, bracketed
+from symattn.expressions.trees import ATOM, COMPARISON, ENTRYWISE, POSTFIX, PRODUCT
 from symattn.spelling import GREEK
 
 _GREEK = {name: t.GREEK[name] for name in GREEK} | {
@@ -47,7 +48,7 @@ Style = Literal["display", "inline", "text"]
 
 def typeset(line: str, shapes: Shapes, style: Style = "display") -> t.Row:
     """A line, a definition's side or a part of either as it is set."""
-    return _Printer(style, shapes).tree(syntax.written(line).tree)
+    return _Printer(style, shapes).row(syntax.written(line).tree)
 
 
 def text(line: str, shapes: Shapes) -> str:
@@ -60,10 +61,10 @@ def sides(line: str, shapes: Shapes) -> list[t.Row]:
     tree = syntax.written(line).tree
     printer = _Printer("display", shapes)
     if not isinstance(tree, syntax.Comparison):
-        return [printer.tree(tree)]
+        return [printer.row(tree)]
     different = _off_diagonal(tree)
     *first, last = different.operands if different else tree.operands
-    return [*map(printer.tree, first), printer.tree(last) + printer.unless(tree)]
+    return [*map(printer.row, first), printer.row(last) + printer.unless(tree)]
 
 
 def condition(side: SideCondition, shapes: Shapes) -> t.Row:
@@ -195,7 +196,7 @@ def _index(below: t.Row) -> str:
 
 def _power(above: t.Row) -> str:
     written = _text(above, True)
-    if above == _TOP:
+    if above == f.TOP:
         return written
     if t.plain_figure(above) is not None and set(written) <= set("−0123456789"):
         return written.translate(_RAISED)
@@ -228,82 +229,63 @@ def is_array(tree: Tree, shapes: Shapes) -> bool:
     return False
 
 
-class _Printer:
+class _Printer(f.Setter):
+    """Sets lines: with Greek letters, indices, sums over letters, slashes where a line is short."""
+
     def __init__(self, style: Style, shapes: Shapes) -> None:
         self.is_text, self.is_slashed = style == "text", style != "display"
         self.shapes = shapes
 
-    def tree(self, tree: Tree) -> t.Row:
-        return self._written(tree)[0]
+    def around(self, row: t.Row) -> t.Row:
+        """A row in brackets that are as tall as it is."""
+        return _around(row)
 
-    def _held(self, tree: Tree, tightness: int) -> t.Row:
-        return bracketed(self._written(tree), tightness, _around)
-
-    def _written(self, tree: Tree) -> tuple[t.Row, int]:
+    def bound(self, tree: Tree) -> tuple[t.Row, int]:
+        """A row, and how tightly it binds."""
         match tree:
-            case syntax.Literal(number):
-                return t.number(number), ATOM
-            case syntax.Name(name):
-                return self._name(name), ATOM
             case syntax.Gradient(name):
-                return self._partial(t.letters("L"), self._name(name)), PRODUCT
-            case syntax.Comparison(operands, relations):
-                if different := _off_diagonal(tree):
-                    return self.tree(different) + self.unless(tree), COMPARISON
-                chain = self.tree(operands[0])
-                for relation, part in zip(relations, operands[1:], strict=True):
-                    chain += t.sign(relation) + self.tree(part)
-                return chain, COMPARISON
+                return self._partial(t.letters("L"), self.name(name)), PRODUCT
+            case syntax.Comparison() if different := _off_diagonal(tree):
+                return self.row(different) + self.unless(tree), COMPARISON
             case syntax.Binary("*" | "/" | "@" as op, syntax.Negative(operand), right):
                 # A minus before a product is a minus before all of it.
-                return self._written(syntax.Negative(syntax.Binary(op, operand, right)))
-            case syntax.Negative(operand):
-                return t.sign("−", True) + self._held(operand, PRODUCT), SUM
-            case syntax.Binary("+" | "-" as op, left, right):
-                sign = t.sign(op)
-                return self.tree(left) + sign + self._held(right, ENTRYWISE), SUM
+                return self.bound(syntax.Negative(syntax.Binary(op, operand, right)))
             case syntax.Binary("/", above, below):
                 return self._quotient(above, below), PRODUCT
             case syntax.Binary("@", left, right):
                 return self._first(left) + t.THIN + self._factor(right), PRODUCT
             case syntax.Binary("*", left, right):
                 if is_array(left, self.shapes) and is_array(right, self.shapes):
-                    first, second = self._held(left, ENTRYWISE), self._held(right, PRODUCT)
+                    first, second = self.held(left, ENTRYWISE), self.held(right, PRODUCT)
                     return first + t.sign("∘") + second, ENTRYWISE
                 second = self._factor(right)
                 # Digits side by side would be those of a number.
                 between = t.DOT if isinstance(second.nodes[0], t.Digits) else t.THIN
                 return self._first(left) + between + second, PRODUCT
             case syntax.Power(base, exponent):
-                raised = self.tree(exponent)
+                raised = self.row(exponent)
                 if self.is_text and t.plain_figure(raised) is None:
                     raised = t.fenced(raised)
-                return t.index(self._held(base, ATOM), above=raised), POSTFIX
+                return t.index(self.held(base, ATOM), above=raised), POSTFIX
             case syntax.Transposed(operand):
-                inner = self._held(operand, ATOM)
+                inner = self.held(operand, ATOM)
                 # An index above has no other beside it.
                 is_raised = any(isinstance(x, t.Indexed) and x.above for x in t.nodes(inner))
-                return t.index(t.row(t.Group(inner)) if is_raised else inner, above=_TOP), POSTFIX
+                return t.index(t.row(t.Group(inner)) if is_raised else inner, above=f.TOP), POSTFIX
             case syntax.Cell(syntax.Name(name), (inside,)) if self.shapes.get(name) == 0:
-                return self._name(name) + _bracketed(self._place(inside)), ATOM
+                return self.name(name) + _bracketed(self._place(inside)), ATOM
             case syntax.Cell(operand, places):
-                return t.index(self._held(operand, ATOM), self._places(places)), ATOM
+                return t.index(self.held(operand, ATOM), self._places(places)), ATOM
             case syntax.Call(function, arguments, options):
-                named = (
-                    t.row(t.UprightName(name)) + t.sign("=") + self.tree(value)
-                    for name, value in options
-                )
-                return self._call(function, arguments, *named)
-            case syntax.Slice() | syntax.Word():
-                return t.row(t.UprightName(syntax.text(tree).strip('"'))), ATOM
+                return self._call(function, arguments, *self.named(options))
             case syntax.Sequence(items) | syntax.Array(items):
                 fences = "()" if isinstance(tree, syntax.Sequence) else "[]"
-                return _bracketed(t.joined(map(self.tree, items), t.COMMA), fences), ATOM
-        raise AssertionError(type(tree).__name__)
+                return _bracketed(t.joined(map(self.row, items), t.COMMA), fences), ATOM
+        return super().bound(tree)
 
     def _first(self, tree: Tree) -> t.Row:
         """Return what stands before a factor, which must not go on with a sum that ends it."""
-        return _around(self.tree(tree)) if self._is_open(tree) else self._held(tree, PRODUCT)
+        return _around(self.row(tree)) if self._is_open(tree) else self.held(tree, PRODUCT)
 
     def _is_open(self, tree: Tree) -> bool:
         """Return whether a product goes on with the last factor of a tree: a sum, a divisor, a
@@ -317,12 +299,12 @@ class _Printer:
                 return self.is_slashed and not isinstance(below, syntax.Literal)
             case syntax.Call("sqrt", (body,)) if self.is_text:
                 # What stands behind a root without brackets may be below it.
-                return not isinstance(body, syntax.Literal) and self._written(body)[1] == ATOM
+                return not isinstance(body, syntax.Literal) and self.bound(body)[1] == ATOM
         return False
 
     def _factor(self, tree: Tree) -> t.Row:
         slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.is_slashed
-        return self._held(tree, POSTFIX if slashed else PRODUCT)
+        return self.held(tree, POSTFIX if slashed else PRODUCT)
 
     def _quotient(self, above: Tree, below: Tree) -> t.Row:
         if not self.is_slashed:
@@ -331,11 +313,11 @@ class _Printer:
                 t.row(t.Styled(True, part + t.row(t.Strut("bar"))))
                 if t.has(part, t.Fraction)
                 else part
-                for part in (self.tree(above), self.tree(below))
+                for part in (self.row(above), self.row(below))
             ]
             return t.fraction(*parts)
         summed = isinstance(below, syntax.Call) and below.function == "sum"
-        under = self._held(below, PRODUCT if summed else POSTFIX)
+        under = self.held(below, PRODUCT if summed else POSTFIX)
         return self._first(above) + self._slash + under
 
     @property
@@ -353,45 +335,45 @@ class _Printer:
             case _ if options:
                 pass
             case "sum" | "mean", (*letters, body) if letters:
-                inside = self._held(body, PRODUCT)
+                inside = self.held(body, PRODUCT)
                 if not self.is_text and _opens(inside):
                     inside = t.THIN + inside
                 sign = t.Limits("∑" if function == "sum" else "mean")
                 for letter in reversed(letters):
-                    inside = t.row(t.Indexed(sign, self.tree(letter), t.Row()), inside)
+                    inside = t.row(t.Indexed(sign, self.row(letter), t.Row()), inside)
                 return inside, PRODUCT
             case "delta", places:
                 return t.index(t.row(t.Letter("δ")), self._places(places)), ATOM
             case "step", (syntax.Comparison((first, second), (relation,)),):
                 if relation in (">", ">="):
                     first, second, relation = second, first, relation.replace(">", "<")
-                inside = self.tree(first) + t.sign(relation) + self.tree(second)
+                inside = self.row(first) + t.sign(relation) + self.row(second)
                 return _bracketed(inside, "[]"), ATOM
             case "diff", (of, by):
-                below = self.tree(by)
+                below = self.row(by)
                 if isinstance(of, syntax.Name | syntax.Cell):
-                    return self._partial(self.tree(of), below), PRODUCT
-                after = self._held(of, ATOM)
+                    return self._partial(self.row(of), below), PRODUCT
+                after = self.held(of, ATOM)
                 space = t.THIN if self.is_text else t.Row()
                 return t.fraction(t.PARTIAL, t.PARTIAL + below) + space + after, PRODUCT
             case "limit", (variable, target, body):
                 goal = self._goal(target)
-                to = self.tree(variable) + t.sign("→") + goal
-                inside = self._held(body, PRODUCT)
+                to = self.row(variable) + t.sign("→") + goal
+                inside = self.held(body, PRODUCT)
                 if self.is_text:
                     return t.row(t.UprightName("lim"), _bracketed(to), t.THIN, inside), PRODUCT
                 return t.row(t.Indexed(t.Limits("lim"), to, t.Row()), inside), PRODUCT
             case "expect", (body,):
-                return t.row(t.UprightName("E", True), _around(self.tree(body), "[]")), ATOM
+                return t.row(t.UprightName("E", True), _around(self.row(body), "[]")), ATOM
             case "operations", _:
-                inside = t.joined(map(self.tree, arguments), t.COMMA)
+                inside = t.joined(map(self.row, arguments), t.COMMA)
                 return t.row(t.UprightName("ops", True), _bracketed(inside)), ATOM
             case "sqrt", (body,):
                 if self.is_text:
-                    return t.row(t.UprightName("√"), self._held(body, ATOM)), ATOM
-                return t.row(t.Radical(self.tree(body))), ATOM
+                    return t.row(t.UprightName("√"), self.held(body, ATOM)), ATOM
+                return t.row(t.Radical(self.row(body))), ATOM
             case "exp", (body,):
-                inside = self.tree(body)
+                inside = self.row(body)
                 is_raised = not self.is_text and "e" not in self.shapes
                 if is_raised and len(t.latex(inside)) <= _RAISED_MOST:
                     return t.index(t.letters("e"), above=inside), POSTFIX
@@ -399,11 +381,11 @@ class _Printer:
                 return function_of, POSTFIX if self.is_text else ATOM
             case "ones" | "zeros", sizes:
                 number = t.number("1" if function == "ones" else "0")
-                below = t.joined(map(self.tree, sizes), t.TIMES)
+                below = t.joined(map(self.row, sizes), t.TIMES)
                 return t.index(t.row(t.Marking("bold", number)), below), ATOM
             case "eye", (size,):
-                return t.index(t.letters("I"), self.tree(size)), ATOM
-        inside = t.joined([*map(self.tree, arguments), *options], t.COMMA)
+                return t.index(t.letters("I"), self.row(size)), ATOM
+        inside = t.joined([*map(self.row, arguments), *options], t.COMMA)
         return t.row(t.UprightName(function, True), _around(inside)), ATOM
 
     def _goal(self, target: Tree) -> t.Row:
@@ -413,7 +395,7 @@ class _Printer:
                 return t.row(t.Letter("∞"))
             case syntax.Negative(operand):
                 return t.sign("−", True) + self._goal(operand)
-        return self.tree(target)
+        return self.row(target)
 
     def _places(self, places: tuple[Tree, ...]) -> t.Row:
         """Indices side by side; commas only where one of them is more than a letter."""
@@ -425,12 +407,12 @@ class _Printer:
     def _place(self, tree: Tree) -> t.Row:
         match tree:
             case syntax.Cell(operand, (inside,)):
-                return self.tree(operand) + _bracketed(self._place(inside))
+                return self.row(operand) + _bracketed(self._place(inside))
             case syntax.Binary(op, left, right):
                 return self._place(left) + t.sign(op) + self._place(right)
-        return self.tree(tree)
+        return self.row(tree)
 
-    def _name(self, name: str) -> t.Row:
+    def name(self, name: str) -> t.Row:
         """A quantity's name: ``d_k``, ``W_Q``, Greek letters by their English names."""
         stem, _, below = name.partition("_")
         if not stem:
@@ -443,7 +425,7 @@ class _Printer:
             row = t.row(t.SlantedName(stem)) if len(stem) > 2 else t.letters(stem)
         if not below:
             return row
-        mark = self._name(below) if below in _GREEK else t.letters(below.replace("_", ","))
+        mark = self.name(below) if below in _GREEK else t.letters(below.replace("_", ","))
         if not self.shapes.get(name):
             return t.index(row, mark)
         # Indices go below: the mark of an array stands above, as in W^Q.
@@ -455,9 +437,6 @@ class _Printer:
             return t.Row()
         first, second = map(self._place, next(iter(_different(line.operands))))
         return t.QUAD + _bracketed(first + t.sign("≠") + second)
-
-
-_TOP = t.row(t.Letter("⊤"))
 
 
 def _bracketed(row: t.Row, fences: str = "()") -> t.Row:

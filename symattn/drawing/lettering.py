@@ -19,8 +19,9 @@ from unicodedata import combining, east_asian_width
 
 from symattn.escaping import html_attribute, html_text, visible
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
-from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
+from symattn.expressions.trees import ATOM, ENTRYWISE, POSTFIX, PRODUCT, SUM, bracketed
 
 #: What paints an element: the attribute, its colour on paper, and on a dark screen.
 PAINTS = {
@@ -271,10 +272,10 @@ def name(of: str) -> Runs:
     return (*runs, LetterRun(below, slanted=below.isalpha(), level=-1)) if below else runs
 
 
-def formula(expression: f.Formula) -> Runs:
+def formula(expression: syntax.Tree) -> Runs:
     """A formula on one line.
 
-    >>> "".join(run.text for run in formula(f.Quotient(f.Symbol("S"), f.Root(f.Symbol("d_k")))))
+    >>> "".join(run.text for run in formula(syntax.parse("S / sqrt(d_k)")))
     'S / √dk'
     """
     return tuple(_merged(_runs(expression)[0]))
@@ -290,59 +291,63 @@ def _merged(runs: list[LetterRun]) -> list[LetterRun]:
 _SIGNS = {"*": " \N{DOT OPERATOR} ", "@": " ", "o": " \N{CIRCLED DOT OPERATOR} "}
 
 
-def _runs(expression: f.Formula) -> tuple[list[LetterRun], int]:
+def _runs(expression: syntax.Tree) -> tuple[list[LetterRun], int]:
     match expression:
-        case f.Number(digits):
+        case syntax.Literal(digits):
             return [LetterRun(digits)], ATOM
-        case f.Symbol(text):
+        case syntax.Name(text):
             return [*name(text)], ATOM
-        case f.Negated(operand):
+        case syntax.Gradient(of):
+            return [*name(syntax.gradient_name(of))], ATOM
+        case syntax.Negative(operand):
             return [LetterRun("\N{MINUS SIGN}"), *_bound(operand, PRODUCT)], SUM
-        case f.Sum(terms):
+        case syntax.Sum(terms):
             return _added(terms), SUM
-        case f.Product(factors, sign):
+        case syntax.Binary("+" | "-" as sign, left, right):
+            middle = LetterRun(" + " if sign == "+" else " \N{MINUS SIGN} ")
+            return [*_runs(left)[0], middle, *_bound(right, ENTRYWISE)], SUM
+        case syntax.Binary("*" | "@" as sign, left, right):
+            return _runs(syntax.Product((left, right), sign))
+        case syntax.Product(factors, sign):
             runs = _bound(factors[0], PRODUCT)
             for factor in factors[1:]:
                 runs += [LetterRun(_SIGNS[sign]), *_bound(factor, POSTFIX)]
             return runs, PRODUCT
-        case f.Quotient(numerator, denominator):
+        case syntax.Binary("/", numerator, denominator):
             over, under = _bound(numerator, PRODUCT), _bound(denominator, POSTFIX)
             return [*over, LetterRun(" / "), *under], PRODUCT
-        case f.Power(base, exponent):
+        case syntax.Power(base, exponent):
             return [*_bound(base, ATOM), *_at_level(_runs(exponent)[0], 1)], POSTFIX
-        case f.Root(operand):
+        case syntax.Call("sqrt", (operand,)):
             return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, ATOM)], ATOM
-        case f.Function(function, arguments):
-            inside = [run for x in arguments for run in (LetterRun(", "), *_runs(x)[0])]
-            return [LetterRun(f"{function}("), *inside[1:], LetterRun(")")], ATOM
-        case f.Option(label, value):
-            return [LetterRun(f"{label} = "), *_runs(value)[0]], ATOM
-        case f.Indicator(left, sign, right):
-            relation = f" {t.TYPED.get(sign, sign)} "
-            return [
-                LetterRun("["),
-                *_runs(left)[0],
-                LetterRun(relation),
-                *_runs(right)[0],
-                LetterRun("]"),
-            ], ATOM
-        case f.Transpose(operand):
+        case syntax.Call("step", (syntax.Comparison((left, right), (sign,)),)):
+            middle = LetterRun(f" {t.TYPED.get(sign, sign)} ")
+            sides = _runs(left)[0], _runs(right)[0]
+            return [LetterRun("["), *sides[0], middle, *sides[1], LetterRun("]")], ATOM
+        case syntax.Call(function, arguments, options):
+            given = [("", x) for x in arguments] + [(f"{label} = ", x) for label, x in options]
+            inside = [run for label, x in given for run in (LetterRun(f", {label}"), *_runs(x)[0])]
+            inside[:1] = [LetterRun(inside[0].text[2:])] if inside else []
+            return [LetterRun(f"{function}("), *inside, LetterRun(")")], ATOM
+        case syntax.Transposed(operand):
             return [*_bound(operand, ATOM), LetterRun("T", level=1)], POSTFIX
-        case f.Entry(operand, keys):
-            return [*_bound(operand, ATOM), LetterRun(f"[{', '.join(keys)}]")], ATOM
-        case f.Matrix():
-            return [LetterRun(f.text(expression).replace("-", "\N{MINUS SIGN}"))], ATOM
+        case syntax.Cell(operand, places):
+            keys = ", ".join(map(syntax.text, places))
+            return [*_bound(operand, ATOM), LetterRun(f"[{keys}]")], ATOM
+        case syntax.Word(word):
+            return [LetterRun(word)], ATOM
+    return [LetterRun(syntax.shown(expression).replace("-", "\N{MINUS SIGN}"))], ATOM
 
 
-def _bound(expression: f.Formula, level: int) -> list[LetterRun]:
+def _bound(expression: syntax.Tree, level: int) -> list[LetterRun]:
     """Return what stands where something binds so tightly, in brackets where it must."""
     return bracketed(_runs(expression), level, lambda x: [LetterRun("("), *x, LetterRun(")")])
 
 
-def _added(terms: tuple[f.Formula, ...]) -> list[LetterRun]:
+def _added(terms: tuple[syntax.Tree, ...]) -> list[LetterRun]:
     runs = _runs(terms[0])[0]
     for term in terms[1:]:
-        if isinstance(term, f.Negated):
+        if isinstance(term, syntax.Negative):
             runs += [LetterRun(" \N{MINUS SIGN} "), *_bound(term.operand, PRODUCT)]
         else:
             runs += [LetterRun(" + "), *_runs(term)[0]]

@@ -28,8 +28,9 @@ from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.key import Draws
 from symattn.expressions import formulas as f
-from symattn.expressions.formulas import Formula
+from symattn.expressions import syntax
 from symattn.expressions.shapes import Nested, nested
+from symattn.expressions.syntax import Tree
 from symattn.languages.language import Language
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
@@ -92,7 +93,7 @@ class InjectedFault:
     kind: str
     part: str
     sentence: str
-    pieces: Mapping[str, Formula | str]
+    pieces: Mapping[str, Tree | str]
     phrase: Sentence
     nodes: Mapping[str, Node]
 
@@ -102,9 +103,9 @@ class InjectedFault:
 
     def text(self, say: Language) -> str:
         """The beginning of the sentence as plain text."""
-        return say.text(self.sentence, **self._filled_in(say, f.text))
+        return say.text(self.sentence, **self._filled_in(say, syntax.shown))
 
-    def _filled_in(self, say: Language, shown: Callable[[Formula], T]) -> dict[str, T | str]:
+    def _filled_in(self, say: Language, shown: Callable[[Tree], T]) -> dict[str, T | str]:
         return {
             name: say.again(piece) if isinstance(piece, str) else shown(piece)
             for name, piece in self.pieces.items()
@@ -244,7 +245,7 @@ def _is_sum(edit: Edit) -> bool:
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
-def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Mapping[str, Formula | str]] | None:
+def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Mapping[str, Tree | str]] | None:
     """Return how an edit is said, and what is filled in; None where no sentence tells it."""
     sentence = USUAL[edit.kind]
     if pieces := _OF_CALLS.get(edit.kind):

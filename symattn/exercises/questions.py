@@ -16,7 +16,7 @@ from symattn.expressions import typesetting as t
 from symattn.expressions.shapes import keys
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
-from symattn.programs.display import differential, symbol
+from symattn.programs.display import symbol
 from symattn.sheets import definitions
 from symattn.sheets.backward import BY_X, sum_of_outputs
 from symattn.sheets.case_sheet import given, renamed, role, verified, working
@@ -222,7 +222,7 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     )
     yield b.Paragraph((*written, " ", *sentence))
     upstream = case.program.gradients[case.output]
-    yield b.Matrices(tuple(steps.whole(upstream, differential(output), exact=True)))
+    yield b.Matrices(tuple(steps.whole(upstream, f.differential(output), exact=True)))
 
 
 def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:

@@ -22,6 +22,7 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import At, InjectedFault, catalogue, figures, is_visible
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import Masked
@@ -135,10 +136,10 @@ def exact(value: Value | Masked, on: Platform = MATHJAX) -> str:
         return MASKED
     number = value.rational()
     formula = value.formula() if number is None else rational_formula(number, SHORT)
-    if isinstance(formula, f.Number) or (
-        isinstance(formula, f.Negated) and isinstance(formula.operand, f.Number)
+    if isinstance(formula, syntax.Literal) or (
+        isinstance(formula, syntax.Negative) and isinstance(formula.operand, syntax.Literal)
     ):
-        return signed(f.text(formula))
+        return signed(syntax.shown(formula))
     return on.math(f.typeset(formula))
 
 

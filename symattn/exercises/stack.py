@@ -23,7 +23,7 @@ from symattn.exercises.faults import AnswerSet, InjectedFault, Trial, VersionCha
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.expressions import typesetting as t
 from symattn.expressions.elementary import ELEMENTWISE
-from symattn.expressions.formulas import text
+from symattn.expressions.syntax import shown
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import Masked, read_entry
 from symattn.numbers.values import Value
@@ -139,7 +139,7 @@ def number(value: Value | Masked) -> str:
         return str(value)
     if value.has_symbols:
         raise Malformed(f"{value} has symbols: expected numbers")
-    return re.sub(r"\b(e|pi)\b", r"%\1", text(value.formula()))
+    return re.sub(r"\b(e|pi)\b", r"%\1", shown(value.formula()))
 
 
 def matrix(rows: Sequence[Sequence[Value | Masked]]) -> str:

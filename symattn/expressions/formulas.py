@@ -1,298 +1,212 @@
-"""Formulas as trees of what they mean, as plain text, and as they are set.
+"""Trees as they are set: closed forms, and steps of programs.
 
-Everything that symattn shows, a closed form or a step of a program, becomes
-one of these trees first, so precedence and layout are decided in one place.
-:func:`typeset` makes of it what printers walk.
+Precedence and layout are decided in one place, :class:`Setter`, which makes of a tree the row
+that printers walk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 
-from symattn.expressions import trees
+from symattn.expressions import syntax, trees
 from symattn.expressions import typesetting as t
-from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, Walk
+from symattn.expressions.syntax import Negative, Tree
+from symattn.expressions.trees import ATOM, COMPARISON, ENTRYWISE, POSTFIX, PRODUCT, SUM
 
 
 @dataclass(frozen=True)
-class Number:
-    """A non-negative number, by its digits."""
+class Symbol(syntax.Name):
+    """A name that is set otherwise than by its letters."""
 
-    digits: str
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """A name; ``row`` where it is set differently from its text."""
-
-    text: str
-    row: t.Row | None = None
+    row: t.Row
 
 
-@dataclass(frozen=True)
-class Negated:
-    """``-operand``."""
-
-    operand: Formula
+E, PI = syntax.Name("e"), syntax.Name("pi")
+MINUS_INFINITY = Negative(Symbol("inf", t.Row((t.Letter("∞"),))))
 
 
-@dataclass(frozen=True)
-class Sum:
-    """Terms added; a :class:`Negated` term prints as a subtraction."""
-
-    terms: tuple[Formula, ...]
-
-
-@dataclass(frozen=True)
-class Product:
-    """Factors multiplied; ``sign`` is ``*`` (numbers), ``@`` (matrices) or
-    ``o`` (entry by entry)."""
-
-    factors: tuple[Formula, ...]
-    sign: str = "*"
-
-
-@dataclass(frozen=True)
-class Quotient:
-    """``numerator / denominator``."""
-
-    numerator: Formula
-    denominator: Formula
-
-
-@dataclass(frozen=True)
-class Power:
-    """``base ** exponent``."""
-
-    base: Formula
-    exponent: Formula
-
-
-@dataclass(frozen=True)
-class Root:
-    """The square root."""
-
-    operand: Formula
-
-
-@dataclass(frozen=True)
-class Function:
-    """``name(arguments)``."""
-
-    name: str
-    arguments: tuple[Formula, ...]
-
-
-@dataclass(frozen=True)
-class Option:
-    """``name=value`` among the arguments of a function."""
-
-    name: str
-    value: Formula
-
-
-@dataclass(frozen=True)
-class Indicator:
-    """1 where a comparison holds, else 0: Iverson's bracket ``[left sign right]``."""
-
-    left: Formula
-    sign: str
-    right: Formula
-
-
-@dataclass(frozen=True)
-class Transpose:
-    """``operand.T``."""
-
-    operand: Formula
-
-
-@dataclass(frozen=True)
-class Entry:
-    """``operand[keys]`` with the keys as text."""
-
-    operand: Formula
-    keys: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Rows in brackets; a vector is one row without brackets of its own."""
-
-    rows: tuple[tuple[Formula, ...], ...]
-    is_vector: bool = False
-
-
-Formula = (
-    Number
-    | Symbol
-    | Negated
-    | Sum
-    | Product
-    | Quotient
-    | Power
-    | Root
-    | Function
-    | Option
-    | Indicator
-    | Transpose
-    | Entry
-    | Matrix
-)
-
-E = Symbol("e")
-PI = Symbol("pi")
-MINUS_INFINITY = Negated(Symbol("inf", t.Row((t.Letter("∞"),))))
-
-
-_walk: Walk[Formula] = Walk()
-parts, mapped = _walk.parts, _walk.mapped
-
-
-def decimal(number: Decimal) -> Formula:
+def decimal(number: Decimal) -> Tree:
     """A decimal with the places it has.
 
-    >>> text(decimal(Decimal("-0.50")))
+    >>> syntax.shown(decimal(Decimal("-0.50")))
     '-0.50'
     """
     # Not abs(): that rounds to the context's 28 digits.
-    size = Number(format(number.copy_abs(), "f"))
-    return Negated(size) if number < 0 else size
+    size = syntax.Literal(format(number.copy_abs(), "f"))
+    return Negative(size) if number < 0 else size
 
 
-def text(formula: Formula) -> str:
-    """The formula on one line.
+def with_exp(tree: Tree) -> Tree:
+    """A closed form with the function ``exp`` in the place of powers of e.
 
-    >>> text(Quotient(E, Sum((Number("1"), Root(E), E))))
-    'e/(1 + sqrt(e) + e)'
+    >>> syntax.shown(with_exp(syntax.parse("2 * e**x + e")))
+    '2*exp(x) + exp(1)'
     """
-    return _text(formula)[0]
+    match tree:
+        case syntax.Name("e"):
+            return syntax.Call("exp", (syntax.Literal("1"),))
+        case syntax.Power(syntax.Name("e"), exponent):
+            return syntax.Call("exp", (with_exp(exponent),))
+    return syntax.mapped(tree, with_exp)
 
 
-_bracket = partial(trees.bracketed, around="({})".format)
+def indicator(left: Tree, relation: str, right: Tree) -> Tree:
+    """Iverson's bracket: 1 where a comparison holds, else 0.
+
+    >>> syntax.shown(indicator(E, ">", PI))
+    '[e > pi]'
+    """
+    return syntax.Call("step", (syntax.Comparison((left, right), (relation,)),))
 
 
-def _join(parts: list[str]) -> str:
-    """Terms joined by their signs: ``a - b + c``."""
-    joined = parts[0]
-    for part in parts[1:]:
-        joined += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
-    return joined
+def matrix(rows: Iterable[Iterable[Tree]]) -> Tree:
+    """Rows of entries in brackets."""
+    return syntax.Array(tuple(syntax.Array(tuple(row)) for row in rows))
 
 
-def _text(formula: Formula) -> tuple[str, int]:
-    """The text and how tightly it binds, kept with the formula: it may stand in many others."""
-    written: tuple[str, int] | None = formula.__dict__.get("_text")
-    if written is None:
-        written = formula.__dict__["_text"] = _written(formula)
-    return written
+def latex(tree: Tree) -> str:
+    r"""A tree in LaTeX's mathematics.
 
-
-def _written(formula: Formula) -> tuple[str, int]:
-    match formula:
-        case Number(digits):
-            return digits, ATOM
-        case Symbol(name):
-            return name, ATOM
-        case Negated(operand):
-            return "-" + _bracket(_text(operand), PRODUCT), SUM
-        case Sum(terms):
-            return _join([_bracket(_text(term), SUM) for term in terms]), SUM
-        case Product(factors, sign):
-            mark = {"*": "*", "@": " @ ", "o": " * "}[sign]
-            first = _bracket(_text(factors[0]), PRODUCT)
-            return mark.join(
-                [first, *(_bracket(_text(factor), POSTFIX) for factor in factors[1:])]
-            ), PRODUCT
-        case Quotient(numerator, denominator):
-            over = _bracket(_text(numerator), PRODUCT)
-            return f"{over}/{_bracket(_text(denominator), POSTFIX)}", PRODUCT
-        case Power(base, exponent):
-            raised = _text(exponent)
-            return f"{_bracket(_text(base), ATOM)}^{_bracket(raised, ATOM)}", POSTFIX
-        case Root(operand):
-            return f"sqrt({text(operand)})", ATOM
-        case Function(name, arguments):
-            return f"{name}({', '.join(map(text, arguments))})", ATOM
-        case Option(name, value):
-            return f"{name}={text(value)}", ATOM
-        case Indicator(left, sign, right):
-            return f"[{text(left)} {sign} {text(right)}]", ATOM
-        case Transpose(operand):
-            return f"{_bracket(_text(operand), POSTFIX)}.T", POSTFIX
-        case Entry(operand, keys):
-            return f"{_bracket(_text(operand), POSTFIX)}[{', '.join(keys)}]", POSTFIX
-        case Matrix(rows, is_vector):
-            shown_rows = ", ".join(f"[{', '.join(map(text, row))}]" for row in rows)
-            return shown_rows if is_vector else f"[{shown_rows}]", ATOM
-
-
-def latex(formula: Formula) -> str:
-    r"""The formula in LaTeX's mathematics.
-
-    >>> latex(Quotient(E, Sum((Number("1"), Root(E), E))))
+    >>> latex(syntax.parse("e / (1 + sqrt(e) + e)"))
     '\\frac{e}{1 + \\sqrt{e} + e}'
     """
-    return t.latex(typeset(formula))
+    return t.latex(typeset(tree))
 
 
-def typeset(formula: Formula) -> t.Row:
-    """The formula as it is set.
+def typeset(tree: Tree) -> t.Row:
+    """A tree as it is set.
 
-    >>> typeset(Negated(PI)).nodes
+    >>> typeset(Negative(PI)).nodes
     (Sign(text='−', role='operator', prefix=True), Letter(text='π'))
     """
-    return _typeset(formula)[0]
+    return _SETTER.row(tree)
 
 
-def _typeset(formula: Formula) -> tuple[t.Row, int]:
-    match formula:
-        case Number(digits):
-            return t.number(digits), ATOM
-        case Symbol(name, row):
-            return row or typeset_name(name), ATOM
-        case Negated(operand):
-            return t.sign("−", True) + _fence(_typeset(operand), PRODUCT), SUM
-        case Sum(terms):
-            return added([_fence(_typeset(term), SUM) for term in terms]), SUM
-        case Product(factors, sign):
-            return _typeset_product(factors, sign), PRODUCT
-        case Quotient(numerator, denominator):
-            return t.fraction(typeset(numerator), typeset(denominator)), POSTFIX
-        case Power(base, exponent):
-            return t.index(_fence(_typeset(base), ATOM), above=slashed(exponent)), POSTFIX
-        case Root(operand):
-            return t.row(t.Radical(typeset(operand))), ATOM
-        case Function(name, arguments):
-            inner = t.joined(map(typeset, arguments), t.COMMA)
-            return t.row(t.UprightName(name, True), t.fenced(inner)), ATOM
-        case Option(name, value):
-            return t.row(t.UprightName(name), t.EQUALS, typeset(value)), ATOM
-        case Indicator(left, sign, right):
-            return t.fenced(t.row(typeset(left), t.sign(sign), typeset(right)), "[]"), ATOM
-        case Transpose(operand):
-            return t.index(_fence(_typeset(operand), ATOM), above=TOP), POSTFIX
-        case Entry(operand, keys):
-            inner, binding = _typeset(operand)
-            if binding < ATOM:
-                inner = t.fenced(inner)
-            # TeX refuses a second subscript on W_{Q}.
-            elif t.has_index(inner):
-                inner = bracketed(inner)
-            return t.index(inner, t.letters(",".join(keys))), POSTFIX
-        case Matrix(rows):
-            return t.matrix(map(typeset, row) for row in rows), ATOM
+def slashed(tree: Tree) -> t.Row:
+    """A superscript as it is set: a fraction there is written with a slash.
+
+    >>> t.latex(slashed(syntax.parse("17 / 400")))
+    '17/400'
+    """
+    return _SETTER.slashed(tree)
 
 
 TOP = t.row(t.Letter("⊤"))
 
 
-def added(terms: list[t.Row]) -> t.Row:
+class Setter:
+    """Sets trees: each kind has its row, and how tightly that binds."""
+
+    def row(self, tree: Tree) -> t.Row:
+        """A tree as it is set."""
+        return self.bound(tree)[0]
+
+    def held(self, tree: Tree, level: int) -> t.Row:
+        """The same, in brackets where it binds less tightly."""
+        return trees.bracketed(self.bound(tree), level, self.around)
+
+    def around(self, row: t.Row) -> t.Row:
+        """A row in brackets: a fraction, a root or a superscript brackets by its shape."""
+        return t.fenced(row)
+
+    def bound(self, tree: Tree) -> tuple[t.Row, int]:
+        """A row, and how tightly it binds."""
+        match tree:
+            case Symbol(row=row):
+                return row, ATOM
+            case syntax.Literal(text):
+                digits, _, power = text.lower().partition("e")
+                if not power:
+                    return t.number(digits), ATOM
+                ten = t.index(t.number("10"), above=t.number(power.removeprefix("+")))
+                return t.number(digits) + t.DOT + ten, PRODUCT
+            case syntax.Name(name):
+                return self.name(name), ATOM
+            case syntax.Gradient(of):
+                return differential(self.name(of)), ATOM
+            case Negative(operand):
+                return t.sign("−", True) + self.held(operand, PRODUCT), SUM
+            case syntax.Sum(terms):
+                return added(self.held(term, SUM) for term in terms), SUM
+            case syntax.Binary("+" | "-" as op, left, right):
+                return self.row(left) + t.sign(op) + self.held(right, ENTRYWISE), SUM
+            case syntax.Product(factors, sign):
+                return self.product(factors, sign), PRODUCT
+            case syntax.Binary("*" | "@" as op, left, right):
+                return self.product((left, right), op), PRODUCT
+            case syntax.Binary(_, above, below):
+                return t.fraction(self.row(above), self.row(below)), POSTFIX
+            case syntax.Power(base, exponent):
+                return t.index(self.held(base, ATOM), above=self.slashed(exponent)), POSTFIX
+            case syntax.Call("sqrt", (operand,), ()):
+                return t.row(t.Radical(self.row(operand))), ATOM
+            case syntax.Call("step", (syntax.Comparison() as compared,), ()):
+                return t.fenced(self.row(compared), "[]"), ATOM
+            case syntax.Call(function, arguments, options):
+                inner = t.joined((*map(self.row, arguments), *self.named(options)), t.COMMA)
+                return t.row(t.UprightName(function, True), t.fenced(inner)), ATOM
+            case syntax.Transposed(operand):
+                return t.index(self.held(operand, ATOM), above=TOP), POSTFIX
+            case syntax.Cell(operand, keys) | syntax.Indexed(operand, keys):
+                inner, binding = self.bound(operand)
+                if binding < ATOM:
+                    inner = t.fenced(inner)
+                # TeX refuses a second subscript on W_{Q}.
+                elif t.has_index(inner):
+                    inner = bracketed(inner)
+                return t.index(inner, t.letters(",".join(map(syntax.key_text, keys)))), POSTFIX
+            case syntax.Array(items):
+                rows = items if isinstance(items[0], syntax.Array) else (tree,)
+                return t.matrix(map(self.row, syntax.inside(row)) for row in rows), ATOM
+            case syntax.Comparison(operands, relations):
+                chain = self.row(operands[0])
+                for relation, part in zip(relations, operands[1:], strict=True):
+                    chain += t.sign(relation) + self.row(part)
+                return chain, COMPARISON
+        return t.row(t.UprightName(syntax.text(tree).strip('"'))), ATOM
+
+    def name(self, name: str) -> t.Row:
+        """A quantity's name."""
+        return typeset_name(name)
+
+    def named(self, options: Iterable[tuple[str, Tree]]) -> Iterable[t.Row]:
+        """Arguments by their names."""
+        return (t.row(t.UprightName(name)) + t.EQUALS + self.row(value) for name, value in options)
+
+    def product(self, factors: tuple[Tree, ...], sign: str) -> t.Row:
+        """Factors side by side, with a dot where they would read as one."""
+        pieces = [self.held(factors[0], PRODUCT)]
+        pieces += [self.held(factor, POSTFIX) for factor in factors[1:]]
+        if sign == "o":
+            return t.joined(pieces, t.sign("⊙"))
+        product = pieces[0]
+        for left, right, factor in zip(pieces, pieces[1:], factors[1:], strict=False):
+            # Two numbers side by side would read as one.
+            touching = isinstance(left.nodes[-1], t.Digits) and t.begins(right, t.Digits)
+            number = factor.operand if isinstance(factor, Negative) else factor
+            apart = touching or isinstance(number, syntax.Literal) or t.begins(right, t.Fraction)
+            product += (t.DOT if apart else t.THIN) + right
+        return product
+
+    def slashed(self, tree: Tree) -> t.Row:
+        """A superscript, in which a fraction is written with a slash."""
+        match tree:
+            case syntax.Binary("/", above, below):
+                return self.held(above, PRODUCT) + t.sign("/") + self.held(below, POSTFIX)
+            case Negative(operand) if not isinstance(operand, syntax.Sum | Negative):
+                return t.sign("−", True) + self.slashed(operand)
+        return self.row(tree)
+
+
+_SETTER = Setter()
+
+
+def added(terms: Iterable[t.Row]) -> t.Row:
     """Terms joined by their signs: ``a - b + c``."""
-    total = terms[0]
-    for term in terms[1:]:
+    total, *others = terms
+    for term in others:
         is_negated = term.nodes[0] == t.Sign("−", "operator", True)
         total += t.sign("−") + t.Row(term.nodes[1:]) if is_negated else t.sign("+") + term
     return total
@@ -303,40 +217,13 @@ def bracketed(row: t.Row) -> t.Row:
     return t.sign("(") + row + t.sign(")")
 
 
-# A fraction, a root or a superscript brackets by its shape.
-_fence = partial(trees.bracketed, around=t.fenced)
+def differential(of: t.Row) -> t.Row:
+    r"""A name with an upright d before it.
 
-
-def _typeset_product(factors: tuple[Formula, ...], sign: str) -> t.Row:
-    pieces = [_fence(_typeset(factors[0]), PRODUCT)]
-    pieces += [_fence(_typeset(factor), POSTFIX) for factor in factors[1:]]
-    if sign == "o":
-        return t.joined(pieces, t.sign("⊙"))
-    product = pieces[0]
-    for left, right, factor in zip(pieces, pieces[1:], factors[1:], strict=False):
-        # Two numbers side by side would read as one.
-        touching = isinstance(left.nodes[-1], t.Digits) and t.begins(right, t.Digits)
-        signed = isinstance(factor, Negated) and isinstance(factor.operand, Number)
-        apart = touching or signed or isinstance(factor, Number)
-        apart = apart or t.begins(right, t.Fraction)
-        product += (t.DOT if apart else t.THIN) + right
-    return product
-
-
-def slashed(formula: Formula) -> t.Row:
-    """A superscript as it is set: a fraction there is written with a slash.
-
-    >>> t.latex(slashed(Quotient(Number("17"), Number("400"))))
-    '17/400'
+    >>> t.latex(differential(typeset_name("Q")))
+    '\\mathrm{d}Q'
     """
-    match formula:
-        case Quotient(numerator, denominator):
-            over = _fence(_typeset(numerator), PRODUCT)
-            return over + t.sign("/") + _fence(_typeset(denominator), POSTFIX)
-        case Negated(operand) if not isinstance(operand, Sum | Negated):
-            return t.sign("−", True) + slashed(operand)
-        case _:
-            return typeset(formula)
+    return t.row(t.UprightName("d"), of)
 
 
 def name_parts(name: str) -> tuple[str, str]:

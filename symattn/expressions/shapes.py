@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from symattn.errors import Malformed, OutOfRange
 from symattn.expressions import syntax
-from symattn.expressions.syntax import Binary, Literal, Name, Tree
+from symattn.expressions.syntax import Binary, Literal, Name, Slice, Tree
 
 Shape = tuple[int, ...]
 
@@ -94,25 +94,26 @@ def rows_at(shape: Shape, places: Sequence[range]) -> list[int]:
     return rows
 
 
-def keys_text(shape: Shape, places: Sequence[range]) -> tuple[str, ...]:
+def keys_of(shape: Shape, places: Sequence[range]) -> tuple[Tree, ...]:
     """Chosen places along the axes as indices: a number, or ``start:stop:step``, ``:`` for all.
 
-    >>> keys_text((2, 3), (range(1, 2), range(2, -1, -1))), keys_text((2, 3), (range(1), range(3)))
-    (('1', '2::-1'), ('0', ':'))
+    >>> [syntax.text(key) for key in keys_of((2, 3), (range(1, 2), range(2, -1, -1)))]
+    ['1', '2::-1']
+    >>> [syntax.text(key) for key in keys_of((2, 3), (range(1), range(3)))]
+    ['0', ':']
     """
     axes = places[len(places) - len(shape) :]
     return tuple(_span(axis, length) for axis, length in zip(axes, shape, strict=True))
 
 
-def _span(places: range, length: int) -> str:
+def _span(places: range, length: int) -> Tree:
     if len(places) == 1:
-        return str(places.start)
+        return Literal(str(places.start))
     if places == range(length):
-        return ":"
-    step = f":{places.step}" if places.step != 1 else ""
+        return Slice(None, None, None)
+    step = places.step if places.step != 1 else None
     # Down to the first entry there is no number to stop at: -1 is the last one.
-    stop = "" if places.stop < 0 else places.stop
-    return f"{places.start}:{stop}{step}"
+    return Slice(places.start, None if places.stop < 0 else places.stop, step)
 
 
 def nested(shape: Shape, rows: Sequence[Sequence[T]]) -> Nested[T]:

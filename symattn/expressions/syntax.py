@@ -28,7 +28,7 @@ floor above knows (:meth:`symattn.programs.program.Program.lower_tree`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -84,6 +84,23 @@ class Binary:
     op: str
     left: Tree
     right: Tree
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Terms added, however many: closed forms have hundreds, of which a chain of twos would be too
+    deep for Python's recursion. A :class:`Negative` term is subtracted."""
+
+    terms: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Product:
+    """Factors multiplied, however many: numbers (``*``), matrices (``@``), or entry by entry
+    (``o``)."""
+
+    factors: tuple[Tree, ...]
+    sign: str = "*"
 
 
 @dataclass(frozen=True)
@@ -181,6 +198,8 @@ Tree = (
     | Gradient
     | Negative
     | Binary
+    | Sum
+    | Product
     | Word
     | Call
     | Transposed
@@ -261,6 +280,20 @@ def multiplied(factors: Iterable[Tree]) -> Tree:
     return reduce(partial(Binary, "*"), factors)
 
 
+def paired(tree: Tree) -> Tree:
+    """Return a tree with sums and products of two alone, as the grammar reads them.
+
+    >>> paired(Sum((Name("x"), Name("y"), Name("z")))) == parse("x + y + z")
+    True
+    """
+    match tree:
+        case Sum(terms):
+            return added(map(paired, terms))
+        case Product(factors, sign):
+            return reduce(partial(Binary, "@" if sign == "@" else "*"), map(paired, factors))
+    return mapped(tree, paired)
+
+
 def negated(tree: Tree) -> Tree:
     """Return minus a tree, as one writes it: before the first factor of a product.
 
@@ -319,6 +352,33 @@ def gradient_name(name: str) -> str:
     return f"dL/d{name}"
 
 
+@dataclass(frozen=True)
+class TextStyle:
+    """A way to write trees as text: signs with their spaces, and how tightly a minus, a power and
+    a call bind, and what stands beside them."""
+
+    signs: Mapping[str, str]
+    power: str
+    minus: int
+    below_minus: int
+    raised: int
+    base: int
+    exponent: int
+    call: int
+    is_code: bool
+
+
+#: As it is read, and as it is shown: ``x**2 * -y``, ``x^2*(-y)``.
+CODE = TextStyle(
+    {"+": " + ", "-": " - ", "*": " * ", "/": " / ", "@": " @ ", "o": " * "},
+    "**", SIGN, POSTFIX, SIGN, POSTFIX, SIGN, POSTFIX, is_code=True,
+)  # fmt: skip
+SHOWN = TextStyle(
+    {"+": " + ", "-": " - ", "*": "*", "/": "/", "@": " @ ", "o": " * "},
+    "^", SUM, PRODUCT, POSTFIX, ATOM, ATOM, ATOM, is_code=False,
+)  # fmt: skip
+
+
 def text(tree: Tree) -> str:
     """A tree written down, so that it reads back as the same tree.
 
@@ -330,64 +390,107 @@ def text(tree: Tree) -> str:
     >>> text(parse("gelu(X**2, approximate='tanh')"))
     'gelu(X**2, approximate="tanh")'
     """
-    return _text(tree)[0]
+    return _Writer(CODE).text(tree)
 
 
-def _text(tree: Tree) -> tuple[str, int]:
-    match tree:
-        case Literal(digits):
-            return digits, SIGN if digits.startswith("-") else ATOM
-        case Name(name):
-            return name, ATOM
-        case Gradient(of):
-            return f"grad({of})", POSTFIX
-        case Negative(operand):
-            return f"-{_inside(operand, POSTFIX)}", SIGN
-        case Binary(op, left, right):
-            level = trees.OPERATORS[op]
-            return f"{_inside(left, level)} {op} {_inside(right, level + 1)}", level
-        case Power(base, exponent):
-            return f"{_inside(base, POSTFIX)}**{_inside(exponent, SIGN)}", SIGN
-        case Word(word):
-            return (word if word in WORDS else f'"{word}"'), ATOM
-        case Call(function, arguments, options):
-            named = (f"{name}={text(value)}" for name, value in options)
-            return f"{function}({', '.join((*map(text, arguments), *named))})", POSTFIX
-        case Transposed(operand):
-            return f"{_inside(operand, POSTFIX)}.T", POSTFIX
-        case Indexed(operand, keys):
-            return f"{_inside(operand, POSTFIX)}[{', '.join(map(_key, keys))}]", POSTFIX
-        case Cell(operand, places):
-            return f"{_inside(operand, POSTFIX)}[{_listed(places)}]", POSTFIX
-        case Slice():
-            return _key(tree), COMPARISON
-        case Array(items):
-            return f"[{_listed(items)}]", ATOM
-        case Sequence(items):
-            return f"({_listed(items)})", ATOM
-        case Comparison(operands, relations):
-            sides = [_inside(operand, SUM) for operand in operands]
-            rest = (f" {sign} {side}" for sign, side in zip(relations, sides[1:], strict=True))
-            return sides[0] + "".join(rest), COMPARISON
-        case Conjunction(parts):
-            return " and ".join(_inside(part, COMPARISON) for part in parts), CHOICE
+def shown(tree: Tree) -> str:
+    """A tree on one line, as it is shown to readers.
+
+    >>> from symattn.expressions.syntax import parse
+    >>> shown(parse("-(x**2 * e / (1 + sqrt(e)))")), shown(parse("step(x > 0) * dL/dx"))
+    ('-x^2*e/(1 + sqrt(e))', '[x > 0]*dL/dx')
+    """
+    return _Writer(SHOWN).text(tree)
 
 
-def _inside(tree: Tree, level: int) -> str:
-    return trees.bracketed(_text(tree), level, "({})".format)
+class _Writer:
+    def __init__(self, style: TextStyle) -> None:
+        self.style = style
+
+    def text(self, tree: Tree) -> str:
+        return self.bound(tree)[0]
+
+    def held(self, tree: Tree, level: int) -> str:
+        return trees.bracketed(self.bound(tree), level, "({})".format)
+
+    def bound(self, tree: Tree) -> tuple[str, int]:
+        """The text and how tightly it binds. What is shown is kept with the tree: it may stand in
+        many others."""
+        if self.style.is_code:
+            return self._written(tree)
+        written: tuple[str, int] | None = tree.__dict__.get("_shown")
+        if written is None:
+            written = tree.__dict__["_shown"] = self._written(tree)
+        return written
+
+    def _written(self, tree: Tree) -> tuple[str, int]:
+        style, signs = self.style, self.style.signs
+        match tree:
+            case Literal(digits):
+                return digits, SIGN if digits.startswith("-") else ATOM
+            case Name(name):
+                return name, ATOM
+            case Gradient(of):
+                return (f"grad({of})", POSTFIX) if style.is_code else (gradient_name(of), ATOM)
+            case Negative(operand):
+                return f"-{self.held(operand, style.below_minus)}", style.minus
+            case Binary(op, left, right):
+                level = trees.OPERATORS[op]
+                return f"{self.held(left, level)}{signs[op]}{self.held(right, level + 1)}", level
+            case Sum(terms):
+                first, *others = (self.held(term, SUM) for term in terms)
+                rest = (f" - {x[1:]}" if x.startswith("-") else f" + {x}" for x in others)
+                return "".join((first, *rest)), SUM
+            case Product((first, *others), sign):
+                written = (self.held(first, PRODUCT), *(self.held(x, POSTFIX) for x in others))
+                return signs[sign].join(written), PRODUCT
+            case Power(base, exponent):
+                raised = self.held(exponent, style.exponent)
+                return f"{self.held(base, style.base)}{style.power}{raised}", style.raised
+            case Word(word):
+                return (word if word in WORDS or not style.is_code else f'"{word}"'), ATOM
+            case Call("step", (Comparison() as compared,), ()) if not style.is_code:
+                return f"[{self.text(compared)}]", ATOM
+            case Call(function, arguments, options):
+                named = (f"{name}={self.text(value)}" for name, value in options)
+                return f"{function}({', '.join((*map(self.text, arguments), *named))})", style.call
+            case Transposed(operand):
+                return f"{self.held(operand, POSTFIX)}.T", POSTFIX
+            case Indexed(operand, keys):
+                return f"{self.held(operand, POSTFIX)}[{', '.join(map(key_text, keys))}]", POSTFIX
+            case Cell(operand, places):
+                return f"{self.held(operand, POSTFIX)}[{self._listed(places)}]", POSTFIX
+            case Slice():
+                return key_text(tree), COMPARISON
+            case Array(items):
+                return f"[{self._listed(items)}]", ATOM
+            case Sequence(items):
+                return f"({self._listed(items)})", ATOM
+            case Comparison(operands, relations):
+                sides = [self.held(operand, SUM) for operand in operands]
+                more = (f" {sign} {side}" for sign, side in zip(relations, sides[1:], strict=True))
+                return sides[0] + "".join(more), COMPARISON
+            case Conjunction(parts):
+                return " and ".join(self.held(part, COMPARISON) for part in parts), CHOICE
+        raise AssertionError(type(tree).__name__)
+
+    def _listed(self, items: Iterable[Tree]) -> str:
+        return ", ".join(map(self.text, items))
 
 
-def _listed(items: Iterable[Tree]) -> str:
-    return ", ".join(map(text, items))
+def key_text(key: int | Tree) -> str:
+    """Return how a number, a slice or a place is written in an index.
 
-
-def _key(key: Key) -> str:
+    >>> key_text(2), key_text(Slice(None, 3, None))
+    ('2', ':3')
+    """
     match key:
         case int():
             return str(key)
         case Slice(start, stop, step):
             ends = f"{'' if start is None else start}:{'' if stop is None else stop}"
             return ends if step is None else f"{ends}:{step}"
+    return text(key)
 
 
 def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import gcd
 
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.numbers import exponential_sums, quotients
 from symattn.numbers.exponential_sums import (
     Atoms,
@@ -41,18 +42,18 @@ class NamedNormaliser:
     that the value holds is that sum without the common factor ``unit``.
     """
 
-    name: f.Formula
+    name: syntax.Tree
     unit: Sum
 
 
 Names = Mapping[Normaliser, NamedNormaliser]
 
 
-def formula(parts: Parts, names: Names | None = None) -> f.Formula:
+def formula(parts: Parts, names: Names | None = None) -> syntax.Tree:
     """The closed form of a value; normalisers in ``names`` appear by name.
 
     >>> from symattn.numbers.reading import read
-    >>> f.text(formula(read("3*sqrt(2)/4 - 1/2").parts))
+    >>> syntax.shown(formula(read("3*sqrt(2)/4 - 1/2").parts))
     '3*sqrt(2)/4 - 1/2'
     """
     if quotients.is_linear(parts):
@@ -62,15 +63,15 @@ def formula(parts: Parts, names: Names | None = None) -> f.Formula:
         return linear_form(
             (s, formula(coefficient, names)) for s, coefficient in coefficients if coefficient
         )
-    pieces: list[f.Formula] = []
+    pieces: list[syntax.Tree] = []
     for denominator in quotients.denominators(parts):
         pieces += _part(parts[denominator], denominator, names or {})
     return _joined(pieces)
 
 
-def of_whole(parts: WholeParts, below: int) -> f.Formula:
+def of_whole(parts: WholeParts, below: int) -> syntax.Tree:
     """The closed form of parts over a whole number, without letters."""
-    pieces: list[f.Formula] = []
+    pieces: list[syntax.Tree] = []
     for denominator in quotients.denominators(parts):
         keys, numbers = parts[denominator]
         if denominator:
@@ -78,13 +79,13 @@ def of_whole(parts: WholeParts, below: int) -> f.Formula:
         else:
             terms = zip(keys, numbers, strict=True)
             form = _added({key: exponential_sums.lowest(p, below) for key, p in terms})
-            pieces += form.terms if isinstance(form, f.Sum) else [form]
+            pieces += form.terms if isinstance(form, syntax.Sum) else [form]
     return _joined(pieces)
 
 
 def _over(
     keys: Sequence[Monomial], numbers: Sequence[int], below: int, denominator: Denominator
-) -> f.Formula:
+) -> syntax.Tree:
     factor = gcd(*numbers)
     shared = gcd(factor, below)
     count = factor // shared
@@ -96,61 +97,61 @@ def _over(
     else:
         upper = _numerator((*keys,), (*[p // factor for p in numbers],))
         if count != 1:
-            upper = f.Product((f.Number(str(count)), upper))
-    quotient = f.Quotient(upper, _lower(denominator, below // shared))
-    return f.Negated(quotient) if is_negative else quotient
+            upper = syntax.Product((syntax.Literal(str(count)), upper))
+    quotient = syntax.Binary("/", upper, _lower(denominator, below // shared))
+    return syntax.Negative(quotient) if is_negative else quotient
 
 
 # What flows into a key differs by factors, from column to column.
 @lru_cache(maxsize=1 << 8)
-def _numerator(keys: tuple[Monomial, ...], numbers: tuple[int, ...]) -> f.Formula:
+def _numerator(keys: tuple[Monomial, ...], numbers: tuple[int, ...]) -> syntax.Tree:
     return _added({key: (p, 1) for key, p in zip(keys, numbers, strict=True)})
 
 
 # Many entries share what stands below.
 @lru_cache(maxsize=1 << 12)
-def _lower(denominator: Denominator, share: int) -> f.Formula:
-    below: list[f.Formula] = [] if share == 1 else [f.Number(str(share))]
+def _lower(denominator: Denominator, share: int) -> syntax.Tree:
+    below: list[syntax.Tree] = [] if share == 1 else [syntax.Literal(str(share))]
     for normaliser, power in denominator:
         form = sum_formula(normaliser.terms)
-        below.append(form if power == 1 else f.Power(form, f.Number(str(power))))
+        below.append(form if power == 1 else syntax.Power(form, syntax.Literal(str(power))))
     return _product(below)
 
 
-def _joined(pieces: Sequence[f.Formula]) -> f.Formula:
+def _joined(pieces: Sequence[syntax.Tree]) -> syntax.Tree:
     if not pieces:
-        return f.Number("0")
-    return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
+        return syntax.Literal("0")
+    return pieces[0] if len(pieces) == 1 else syntax.Sum(tuple(pieces))
 
 
 def short(parts: Parts) -> str:
     """The closed form's text, cut where it is longer than :data:`MAX_SHORT`."""
-    text = f.text(formula(parts))
+    text = syntax.shown(formula(parts))
     return text if len(text) <= MAX_SHORT else f"{text[: MAX_SHORT - 3]}..."
 
 
-def linear_form(terms: Iterable[tuple[str | None, f.Formula]]) -> f.Formula:
+def linear_form(terms: Iterable[tuple[str | None, syntax.Tree]]) -> syntax.Tree:
     """Coefficient times symbol, one after the other; the constant has no symbol.
 
-    >>> terms = [(None, f.Number("1")), ("g1", f.Number("2")), ("g2", f.Negated(f.Number("1")))]
-    >>> f.text(linear_form(terms))
+    >>> terms = [(None, "1"), ("g1", "2"), ("g2", "-1")]
+    >>> syntax.shown(linear_form((symbol, syntax.parse(number)) for symbol, number in terms))
     '1 + 2*g1 - g2'
     """
-    pieces: list[f.Formula] = []
+    pieces: list[syntax.Tree] = []
     for symbol, coefficient in terms:
-        negative = isinstance(coefficient, f.Negated)
-        inner = coefficient.operand if isinstance(coefficient, f.Negated) else coefficient
+        negative = isinstance(coefficient, syntax.Negative)
+        inner = coefficient.operand if isinstance(coefficient, syntax.Negative) else coefficient
         if symbol is not None:
-            if inner == f.Number("1"):
-                inner = f.Symbol(symbol)
+            if inner == syntax.Literal("1"):
+                inner = syntax.Name(symbol)
             else:
-                inner = f.Product((inner, f.Symbol(symbol)))
-        pieces.append(f.Negated(inner) if negative else inner)
+                inner = syntax.Product((inner, syntax.Name(symbol)))
+        pieces.append(syntax.Negative(inner) if negative else inner)
     return _joined(pieces)
 
 
-def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]:
-    below: list[f.Formula] = []
+def _part(terms: Sum, denominator: Denominator, names: Names) -> list[syntax.Tree]:
+    below: list[syntax.Tree] = []
     for normaliser, power in denominator:
         named = names.get(normaliser)
         if named is None:
@@ -159,14 +160,14 @@ def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]
             form = named.name
             for _ in range(power):
                 terms = exponential_sums.multiply(terms, named.unit)
-        below.append(form if power == 1 else f.Power(form, f.Number(str(power))))
+        below.append(form if power == 1 else syntax.Power(form, syntax.Literal(str(power))))
     if not below:
         form = sum_formula(terms)
-        return list(form.terms) if isinstance(form, f.Sum) else [form]
+        return list(form.terms) if isinstance(form, syntax.Sum) else [form]
     return [_quotient(terms, below)]
 
 
-def _quotient(terms: Sum, below: list[f.Formula]) -> f.Formula:
+def _quotient(terms: Sum, below: list[syntax.Tree]) -> syntax.Tree:
     """A sum over what is below it, with what all its terms have before it."""
     factor = exponential_sums.content(terms)
     if all(q < 0 for q in terms.values()):
@@ -177,23 +178,23 @@ def _quotient(terms: Sum, below: list[f.Formula]) -> f.Formula:
         / (factor * radicand)
     }
     primitive = exponential_sums.multiply(terms, unit)
-    above: list[f.Formula] = []
+    above: list[syntax.Tree] = []
     count = abs(int(factor.p))
     if len(primitive) == 1:
         key, q = next(iter(primitive.items()))
         above.append(_term(key, int(q.p) * count, int(q.q)))
     else:
         if count != 1:
-            above.append(f.Number(str(count)))
-        above += [] if radicand == 1 else [f.Root(f.Number(str(radicand)))]
+            above.append(syntax.Literal(str(count)))
+        above += [] if radicand == 1 else [syntax.Call("sqrt", (syntax.Literal(str(radicand)),))]
         above += _atoms(common, positive=True)
         above += [_power_of_e(exponent)] if exponent else []
         above.append(sum_formula(primitive))
         below += _atoms(common, positive=False)
     if factor.q != 1:
-        below.insert(0, f.Number(str(factor.q)))
-    whole = f.Quotient(_product(above), _product(below)) if below else _product(above)
-    return f.Negated(whole) if factor < 0 else whole
+        below.insert(0, syntax.Literal(str(factor.q)))
+    whole = syntax.Binary("/", _product(above), _product(below)) if below else _product(above)
+    return syntax.Negative(whole) if factor < 0 else whole
 
 
 def _common(terms: Sum) -> Monomial:
@@ -217,17 +218,17 @@ def _in_letters(terms: Sum) -> bool:
     )
 
 
-def sum_formula(terms: Sum) -> f.Formula:
+def sum_formula(terms: Sum) -> syntax.Tree:
     """An exponential sum, smallest exponent first.
 
     >>> from symattn.numbers.reading import read
-    >>> f.text(sum_formula((read(1).exp() + read(2)).parts[()]))
+    >>> syntax.shown(sum_formula((read(1).exp() + read(2)).parts[()]))
     '2 + e'
     """
     return _added({key: (int(q.p), int(q.q)) for key, q in terms.items()})
 
 
-def _added(terms: Mapping[Monomial, tuple[int, int]]) -> f.Formula:
+def _added(terms: Mapping[Monomial, tuple[int, int]]) -> syntax.Tree:
     """Monomials times fractions."""
     ordered = sorted(terms, key=_reading_order)
     # e - 1 rather than -1 + e.
@@ -250,24 +251,24 @@ def _reading_order(key: Monomial) -> tuple[object, ...]:
 
 # Terms recur, from sum to sum.
 @lru_cache(maxsize=1 << 14)
-def _term(key: Monomial, p: int, q: int) -> f.Formula:
+def _term(key: Monomial, p: int, q: int) -> syntax.Tree:
     """``p/q`` times a monomial."""
     above, below = _factors(key)
     if abs(p) != 1 or not above:
-        above = f.Number(str(abs(p))), *above
+        above = syntax.Literal(str(abs(p))), *above
     if q != 1:
-        below = f.Number(str(q)), *below
-    absolute = f.Quotient(_product(above), _product(below)) if below else _product(above)
-    return f.Negated(absolute) if p < 0 else absolute
+        below = syntax.Literal(str(q)), *below
+    absolute = syntax.Binary("/", _product(above), _product(below)) if below else _product(above)
+    return syntax.Negative(absolute) if p < 0 else absolute
 
 
 @lru_cache(maxsize=1 << 12)
-def _factors(key: Monomial) -> tuple[tuple[f.Formula, ...], tuple[f.Formula, ...]]:
+def _factors(key: Monomial) -> tuple[tuple[syntax.Tree, ...], tuple[syntax.Tree, ...]]:
     """``sqrt(m) * exp(r) * atoms``: what stands above, and below."""
     exponent, radicand, atoms = key
-    above: list[f.Formula] = []
+    above: list[syntax.Tree] = []
     if radicand != 1:
-        above.append(f.Root(f.Number(str(radicand))))
+        above.append(syntax.Call("sqrt", (syntax.Literal(str(radicand)),)))
     letters = tuple(item for item in atoms if isinstance(item[0], Symbol))
     above += _atoms(letters, positive=True)
     if exponent:
@@ -276,47 +277,47 @@ def _factors(key: Monomial) -> tuple[tuple[f.Formula, ...], tuple[f.Formula, ...
     return tuple(above), tuple(_atoms(atoms, positive=False))
 
 
-def _atoms(atoms: Atoms, positive: bool) -> list[f.Formula]:
+def _atoms(atoms: Atoms, positive: bool) -> list[syntax.Tree]:
     return [
-        base if abs(power) == 1 else f.Power(base, f.Number(str(abs(power))))
+        base if abs(power) == 1 else syntax.Power(base, syntax.Literal(str(abs(power))))
         for _, base, power in _by_text(atoms)
         if (power > 0) is positive
     ]
 
 
-def _by_text(atoms: Atoms) -> list[tuple[str, f.Formula, int]]:
+def _by_text(atoms: Atoms) -> list[tuple[str, syntax.Tree, int]]:
     return sorted(((*_atom(atom), power) for atom, power in atoms), key=lambda item: item[0])
 
 
 # Cached, or else a root in a root in a root would be shown again and again.
 @lru_cache(maxsize=1 << 12)
-def _atom(atom: NumberAtom) -> tuple[str, f.Formula]:
+def _atom(atom: NumberAtom) -> tuple[str, syntax.Tree]:
     match atom:
         case Symbol(name=name):
-            form: f.Formula = f.Symbol(name)
+            form: syntax.Tree = syntax.Name(name)
         case Root(radicand=radicand):
-            form = f.Root(sum_formula(radicand))
+            form = syntax.Call("sqrt", (sum_formula(radicand),))
         case Wave(function=function, angle=angle):
-            form = f.Function(function, (sum_formula(exponential_sums.terms_of(angle)),))
+            form = syntax.Call(function, (sum_formula(exponential_sums.terms_of(angle)),))
         case Constant():
             form = f.PI
         case OpaqueAtom(function=function, argument=argument):
-            form = f.Function(function, (formula(argument),))
+            form = syntax.Call(function, (formula(argument),))
         case _:
             raise AssertionError(f"no closed form of {atom!r}")
-    return f.text(form), form
+    return syntax.shown(form), form
 
 
-def _product(factors: Sequence[f.Formula]) -> f.Formula:
-    return factors[0] if len(factors) == 1 else f.Product(tuple(factors))
+def _product(factors: Sequence[syntax.Tree]) -> syntax.Tree:
+    return factors[0] if len(factors) == 1 else syntax.Product(tuple(factors))
 
 
-def _power_of_e(exponent: Exponent) -> f.Formula:
+def _power_of_e(exponent: Exponent) -> syntax.Tree:
     """``e``, ``sqrt(e)`` or ``e`` raised to the exponent."""
     if exponent == ((1, 1, 1),):
         return f.E
     if exponent == ((1, 1, 2),):
-        return f.Root(f.E)
+        return syntax.Call("sqrt", (f.E,))
     terms = exponential_sums.terms_of(exponent)
     shared = len(terms) > 1 and _in_letters(terms)
-    return f.Power(f.E, _quotient(terms, []) if shared else sum_formula(terms))
+    return syntax.Power(f.E, _quotient(terms, []) if shared else sum_formula(terms))

@@ -125,17 +125,7 @@ def written(value: Value) -> str:
     >>> written(read("2*exp(a)**2/(1 + sqrt(2))", symbols=True))
     '2*sqrt(2)*exp(2*a) - 2*exp(2*a)'
     """
-    return f.text(_with_functions(value.formula())).replace("^", "**")
-
-
-def _with_functions(form: f.Formula) -> f.Formula:
-    """A closed form with the function ``exp`` in the place of powers of e."""
-    match form:
-        case f.E:
-            return f.Function("exp", (f.Number("1"),))
-        case f.Power(f.E, exponent):
-            return f.Function("exp", (_with_functions(exponent),))
-    return f.mapped(form, _with_functions)
+    return syntax.shown(f.with_exp(value.formula())).replace("^", "**")
 
 
 def read_tree(tree: syntax.Tree) -> Value | Masked:

@@ -11,6 +11,7 @@ from flint import fmpq, fmpz
 
 from symattn.errors import Malformed
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers import quotients
 from symattn.numbers.exponential_sums import Symbol
@@ -41,33 +42,33 @@ def _symbol(letter: Symbol | None, name: str) -> sympy.Symbol:
     return letter.written
 
 
-def _expression(tree: f.Formula, letters: Mapping[str, Symbol]) -> sympy.Expr:
-    def of(part: f.Formula) -> sympy.Expr:
+def _expression(tree: syntax.Tree, letters: Mapping[str, Symbol]) -> sympy.Expr:
+    def of(part: syntax.Tree) -> sympy.Expr:
         return _expression(part, letters)
 
     match tree:
-        case f.Number(digits):
+        case syntax.Literal(digits):
             # Through fmpz: Python limits the digits that int() reads.
             return sympy.Integer(int(fmpz(digits)))
-        case f.Symbol("e"):
+        case syntax.Name("e"):
             return sympy.E
         case f.PI:
             return sympy.pi
-        case f.Symbol(name):
+        case syntax.Name(name):
             return _symbol(letters.get(name), name)
-        case f.Negated(operand):
+        case syntax.Negative(operand):
             return -of(operand)
-        case f.Sum(terms):
+        case syntax.Sum(terms):
             return sympy.Add(*map(of, terms))
-        case f.Product(factors):
+        case syntax.Product(factors):
             return sympy.Mul(*map(of, factors))
-        case f.Quotient(numerator, denominator):
+        case syntax.Binary("/", numerator, denominator):
             return of(numerator) / of(denominator)
-        case f.Power(base, exponent):
+        case syntax.Power(base, exponent):
             return sympy.Pow(of(base), of(exponent))
-        case f.Root(operand):
+        case syntax.Call("sqrt", (operand,)):
             return sympy.sqrt(of(operand))
-        case f.Function(name, (operand,)) if name in _FUNCTIONS:
+        case syntax.Call(name, (operand,)) if name in _FUNCTIONS:
             return _FUNCTIONS[name](of(operand))
     raise AssertionError(f"no closed form contains {tree!r}")
 

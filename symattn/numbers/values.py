@@ -24,7 +24,8 @@ from flint import fmpq, fmpz
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.expressions.elementary import ELEMENTARY
-from symattn.expressions.formulas import Formula, latex, text
+from symattn.expressions.formulas import latex
+from symattn.expressions.syntax import Tree, shown
 from symattn.limits import NO_CLOSED_FORM, POWER, RATIONAL
 from symattn.numbers import closed_forms, exponential_sums, functions, lazy, quotients, rationals
 from symattn.numbers.balls import FIRST
@@ -296,7 +297,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         """Return whether there is a closed form within the budget."""
         return self.checked_form() is not None
 
-    def formula(self, names: Names | None = None) -> Formula:
+    def formula(self, names: Names | None = None) -> Tree:
         """The closed form; normalisers in ``names`` appear by name.
 
         :class:`NoClosedForm` where there is none within the budget
@@ -307,7 +308,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(self)))
         return form
 
-    def _closed(self, names: Names | None = None) -> Formula | None:
+    def _closed(self, names: Names | None = None) -> Tree | None:
         if isinstance(self.operation, PackedQuotient) and not names:
             whole = self.operation.whole()
             return None if whole is None else closed_forms.of_whole(*whole)
@@ -336,7 +337,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
     def _text(self, most: int | None) -> str:
         form = self._closed()
         if form is not None:
-            written = text(form)
+            written = shown(form)
             return written if most is None or len(written) <= most else f"{written[: most - 3]}..."
         if self.letters:
             return f"a form in {len(self.letters)} symbols"

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.elementary import ELEMENTARY
 from symattn.printers import blocks as b
@@ -47,8 +48,7 @@ _CAPITALS = {
 def width(row: t.Row) -> float:
     r"""Estimated width in em of displayed mathematics.
 
-    >>> form = f.Quotient(f.E, f.Sum((f.Number("1"), f.Root(f.E), f.E)))
-    >>> round(width(f.typeset(form)), 1)
+    >>> round(width(f.typeset(syntax.parse("e / (1 + sqrt(e) + e)"))), 1)
     5.4
     """
     return round(_reach(row, 0.0), 6)
@@ -103,33 +103,42 @@ def aligned(rows: Iterable[tuple[t.Row, t.Row]]) -> t.Row:
     return t.row(t.CellGrid("aligned", tuple(rows)))
 
 
-def broken(formula: f.Formula, room: float) -> list[t.Row]:
+def broken(formula: syntax.Tree, room: float) -> list[t.Row]:
     """The formula as lines that fit into ``room`` em where it can be broken.
 
-    >>> [t.latex(x) for x in broken(f.Sum((f.Symbol("a"), f.Negated(f.Symbol("b")))), 2.0)]
+    >>> total = syntax.Sum((syntax.Name("a"), syntax.Negative(syntax.Name("b"))))
+    >>> [t.latex(line) for line in broken(total, 2.0)]
     ['a', '- b']
     """
     whole = f.typeset(formula)
     if width(whole) <= room:
         return [whole]
     match formula:
-        case f.Sum(terms):
+        case syntax.Sum(terms):
             return _filled(terms, room)
-        case f.Negated(operand):
+        case syntax.Negative(operand):
             return _around(t.sign("−", True), _operand(operand, room - 1.3), t.Row())
-        case f.Quotient(numerator, denominator):
+        case syntax.Binary("/", numerator, denominator):
             return _fraction(numerator, denominator, room)
-        case f.Product(factors, sign):
-            wide = [k for k, x in enumerate(factors) if isinstance(x, f.Sum | f.Quotient)]
+        case syntax.Product(factors, sign):
+            wide = [k for k, x in enumerate(factors) if _is_wide(x)]
             if wide:
                 chosen = max(wide, key=lambda k: width(f.typeset(factors[k])))
                 marked = (*factors[:chosen], _GAP, *factors[chosen + 1 :])
-                nodes = f.typeset(f.Product(marked, sign)).nodes
+                nodes = f.typeset(syntax.Product(marked, sign)).nodes
                 place = nodes.index(_GAP_NODE)
                 head, tail = t.Row(nodes[:place]), t.Row(nodes[place + 1 :])
                 rest = room - width(head) - width(tail)
                 return _around(head, _operand(factors[chosen], rest), tail)
     return [whole]
+
+
+def _is_wide(factor: syntax.Tree) -> bool:
+    """Return whether a factor is one that can be broken."""
+    match factor:
+        case syntax.Sum() | syntax.Binary("/"):
+            return True
+    return False
 
 
 #: Stands in a product for the factor that is broken.
@@ -144,9 +153,9 @@ def _around(head: t.Row, lines: list[t.Row], tail: t.Row) -> list[t.Row]:
     return lines
 
 
-def _operand(formula: f.Formula, room: float) -> list[t.Row]:
+def _operand(formula: syntax.Tree, room: float) -> list[t.Row]:
     """A formula beside a sign or a factor: a sum goes into brackets."""
-    if not isinstance(formula, f.Sum | f.Negated):
+    if not isinstance(formula, syntax.Sum | syntax.Negative):
         return broken(formula, room)
     whole = t.fenced(f.typeset(formula))
     if width(whole) <= room:
@@ -196,25 +205,25 @@ def _pieces(row: t.Row, signs: frozenset[str], in_brackets: bool = True) -> list
     return [t.Row(tuple(piece)) for piece in pieces]
 
 
-def _fraction(numerator: f.Formula, denominator: f.Formula, room: float) -> list[t.Row]:
+def _fraction(numerator: syntax.Tree, denominator: syntax.Tree, room: float) -> list[t.Row]:
     """A wide fraction as a narrow one times the broken sum of its numerator."""
-    factors = numerator.factors if isinstance(numerator, f.Product) else (numerator,)
-    chosen = next((factor for factor in factors if isinstance(factor, f.Sum)), None)
+    factors = numerator.factors if isinstance(numerator, syntax.Product) else (numerator,)
+    chosen = next((factor for factor in factors if isinstance(factor, syntax.Sum)), None)
     if chosen is None:
-        return [f.typeset(f.Quotient(numerator, denominator))]
+        return [f.typeset(syntax.Binary("/", numerator, denominator))]
     front = tuple(factor for factor in factors if factor is not chosen)
-    above = f.Product(front) if len(front) > 1 else front[0] if front else f.Number("1")
-    head = f.typeset(f.Quotient(above, denominator))
+    above = syntax.Product(front) if len(front) > 1 else front[0] if front else syntax.Literal("1")
+    head = f.typeset(syntax.Binary("/", above, denominator))
     lines = _filled(chosen.terms, room - width(head) - 1.0)
     return _around(head + _OPENING, lines, _CLOSING)
 
 
-def _filled(terms: tuple[f.Formula, ...], room: float) -> list[t.Row]:
+def _filled(terms: tuple[syntax.Tree, ...], room: float) -> list[t.Row]:
     """Terms of a sum, as many on a line as fit."""
     pieces: list[t.Row] = []
     for place, term in enumerate(_flat(terms)):
-        negative = isinstance(term, f.Negated)
-        inner = term.operand if isinstance(term, f.Negated) else term
+        negative = isinstance(term, syntax.Negative)
+        inner = term.operand if isinstance(term, syntax.Negative) else term
         # Breaking inside a term only where the term alone is too wide.
         lines = (_operand if negative else broken)(inner, room - 1.5)
         sign = t.sign("−") if negative else t.sign("+") if place else t.Row()
@@ -223,9 +232,9 @@ def _filled(terms: tuple[f.Formula, ...], room: float) -> list[t.Row]:
     return _shelved(pieces, room)
 
 
-def _flat(terms: tuple[f.Formula, ...]) -> Iterator[f.Formula]:
+def _flat(terms: tuple[syntax.Tree, ...]) -> Iterator[syntax.Tree]:
     for term in terms:
-        if isinstance(term, f.Sum):
+        if isinstance(term, syntax.Sum):
             yield from _flat(term.terms)
         else:
             yield term

@@ -8,7 +8,18 @@ from typing import TypeVar, get_args
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
-from symattn.expressions.shapes import keys_text
+from symattn.expressions.shapes import keys_of
+from symattn.expressions.syntax import (
+    Array,
+    Binary,
+    Call,
+    Literal,
+    Name,
+    Negative,
+    Product,
+    Sum,
+    Tree,
+)
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Arithmetic, Node, WrittenCall, ancestors, arguments
@@ -20,25 +31,25 @@ T = TypeVar("T")
 _ENTRYWISE = get_args(Arithmetic)
 
 
-def names(program: Program) -> dict[int, f.Formula]:
+def names(program: Program) -> dict[int, Tree]:
     """Return what every named node is called: steps by name, gradients as dL/d(name).
 
     A gradient that flows on as it came is one node, called by the later step.
     """
-    names: dict[int, f.Formula] = {}
+    names: dict[int, Tree] = {}
     for name, node in program.gradients.items():
-        names[node.serial] = gradient_symbol(name)
+        names[node.serial] = syntax.Gradient(name)
     for name, node in program.quantities.items():
-        names[node.serial] = f.Symbol(name)
+        names[node.serial] = Name(name)
     return names | _again(program, names)
 
 
-def _again(program: Program, names: Mapping[int, f.Formula]) -> dict[int, f.Formula]:
+def _again(program: Program, names: Mapping[int, Tree]) -> dict[int, Tree]:
     """Return what gradients compute once more of the steps, as a softmax its weights, by its
     name."""
     known: dict[object, int] = {}
     first: dict[int, int] = {}
-    called: dict[int, f.Formula] = {}
+    called: dict[int, Tree] = {}
     forward = {node.serial for node in ancestors(program.quantities.values())}
     for node in ancestors([*program.quantities.values(), *program.gradients.values()]):
         extra = node.serial if node.op in _OWN else node.extra
@@ -53,37 +64,19 @@ def _again(program: Program, names: Mapping[int, f.Formula]) -> dict[int, f.Form
 _OWN = ("given", "constant", "table", "copy", "pick", "scatter", "concat")
 
 
-def gradient_symbol(name: str) -> f.Symbol:
-    r"""``dL/dQ``, typeset short as ``\mathrm{d}Q``.
-
-    >>> f.latex(gradient_symbol("Q"))
-    '\\mathrm{d}Q'
-    """
-    return f.Symbol(syntax.gradient_name(name), differential(f.typeset_name(name)))
-
-
-def differential(of: t.Row) -> t.Row:
-    r"""A name with an upright d before it.
-
-    >>> t.latex(differential(f.typeset_name("Q")))
-    '\\mathrm{d}Q'
-    """
-    return t.row(t.UprightName("d"), of)
-
-
-def symbol(name: str) -> f.Symbol:
+def symbol(name: str) -> Tree:
     """Return what a quantity or a gradient is shown as, by its name.
 
-    >>> symbol("W_Q").text, f.latex(symbol("dL/dW_Q"))
-    ('W_Q', '\\\\mathrm{d}W_{Q}')
+    >>> symbol("W_Q"), f.latex(symbol("dL/dW_Q"))
+    (Name(name='W_Q'), '\\\\mathrm{d}W_{Q}')
     """
     match syntax.parse(name):
-        case syntax.Gradient(of):
-            return gradient_symbol(of)
-    return f.Symbol(name)
+        case syntax.Gradient() as gradient:
+            return gradient
+    return Name(name)
 
 
-def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
+def formula(node: Node, named: Mapping[int, Tree]) -> Tree:
     """Return what ``node`` computes, down to the named nodes it uses."""
     formulas = dict(named)
     formulas.pop(node.serial, None)
@@ -95,7 +88,7 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
     return formulas[node.serial]
 
 
-def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
+def _operation(node: Node, x: list[Tree]) -> Tree:
     if node.written is not None:
         return _call(node.written, x)
     if node.op in _ENTRYWISE:
@@ -103,61 +96,57 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
         x = [_once(operand) for operand in x]
     match node.op:
         case "given":
-            return f.Symbol(node.extra)
+            return Name(node.extra)
         case "constant":
             number: Value = node.extra
             return number.formula()
         case "triangle":
-            return f.Function("tril", (f.Number("1"),))
+            return Call("tril", (Literal("1"),))
         case "table":
             if not node.shape:
                 return _entry(node.extra[0][0])
-            rows = tuple(tuple(_short([*map(_entry, row)], _DOTS)) for row in node.extra)
-            dots = (_DOTS,) * len(rows[0])
-            return f.Matrix(tuple(_short(list(rows), dots)), is_vector=len(node.shape) == 1)
+            rows: list[Tree] = [
+                Array(tuple(_short([*map(_entry, row)], _DOTS))) for row in node.extra
+            ]
+            dots = Array((_DOTS,) * len(syntax.inside(rows[0])))
+            return Array(tuple(_short(rows, dots))) if len(node.shape) > 1 else rows[0]
         case "copy" | "reshape":
             return x[0]
         case "transpose":
-            return f.Transpose(x[0])
+            return syntax.Transposed(x[0])
         case "negate":
-            return f.Negated(x[0])
+            return Negative(x[0])
         case "add":
-            return f.Sum((*_terms(x[0]), *_terms(x[1])))
+            return Sum((*_terms(x[0]), *_terms(x[1])))
         case "subtract":
-            return f.Sum((*_terms(x[0]), f.Negated(x[1])))
+            return Sum((*_terms(x[0]), Negative(x[1])))
         case "multiply":
             if node.operands[1].op == "triangle":
-                return f.Function("tril", (x[0],))
+                return Call("tril", (x[0],))
             scalar = any(_is_number(o) for o in node.operands)
-            return f.Product((x[0], x[1]), "*" if scalar else "o")
+            return Product((x[0], x[1]), "*" if scalar else "o")
         case "divide":
-            return f.Quotient(x[0], x[1])
+            return Binary("/", x[0], x[1])
         case "matmul":
-            return f.Product((*_factors(x[0]), x[1]), "@")
+            return Product((*_factors(x[0]), x[1]), "@")
         case "maximum":
-            return f.Function("max", (x[0], x[1]))
+            return Call("max", (x[0], x[1]))
         case "above":
-            return f.Indicator(x[0], ">", x[1])
-        case "sqrt":
-            return f.Root(x[0])
+            return f.indicator(x[0], ">", x[1])
         case "hide":
-            keep = node.operands[1]
-            return (
-                f.Function("causal", (x[0],))
-                if keep.op == "triangle"
-                else f.Function("mask", (x[0], x[1]))
-            )
+            is_causal = node.operands[1].op == "triangle"
+            return Call("causal", (x[0],)) if is_causal else Call("mask", (x[0], x[1]))
         case "pick":
-            return f.Entry(x[0], keys_text(node.operands[0].shape, node.extra))
+            return syntax.Cell(x[0], keys_of(node.operands[0].shape, node.extra))
         case "scatter":
-            return f.Function("scatter", (x[0],))
+            return Call("scatter", (x[0],))
         case _:
-            return f.Function(node.op, tuple(x))
+            return Call(node.op, tuple(x))
 
 
-def _once(formula: f.Formula) -> f.Formula:
+def _once(formula: Tree) -> Tree:
     match formula:
-        case f.Function("spread", (inner,)):
+        case Call("spread", (inner,)):
             return inner
     return formula
 
@@ -169,33 +158,34 @@ def _is_number(node: Node) -> bool:
     return node.grid == (1, 1)
 
 
-def _call(written: WrittenCall, x: list[f.Formula]) -> f.Formula:
+def _call(written: WrittenCall, x: list[Tree]) -> Tree:
     """A call as it was written, but for powers, comparisons and absolute values."""
     match written.function:
         case "**":
-            return f.Power(x[0], x[1])
+            return syntax.Power(x[0], x[1])
         case "grad":
             of, by = (t.PARTIAL + f.typeset(operand) for operand in x)
-            return f.Symbol(f"grad({f.text(x[0])}, {f.text(x[1])})", t.fraction(of, by))
+            shown = f"grad({syntax.shown(x[0])}, {syntax.shown(x[1])})"
+            return f.Symbol(shown, t.fraction(of, by))
         case ">" | ">=" | "<" | "<=" | "==" | "!=":
-            return f.Indicator(x[0], written.function, x[1])
-    options = ((name, _option(value)) for name, value in written.options)
-    parts = (*zip(written.labels, x, strict=True), *options)
-    named = (f.Option(name, value) if name else value for name, value in parts)
-    return f.Function(written.function, tuple(named))
+            return f.indicator(x[0], written.function, x[1])
+    given = [*zip(written.labels, x, strict=True)]
+    given += [(name, _option(value)) for name, value in written.options]
+    arguments = tuple(value for name, value in given if not name)
+    return Call(written.function, arguments, tuple((name, value) for name, value in given if name))
 
 
-def _option(value: str) -> f.Formula:
+def _option(value: str) -> Tree:
     """A number, or a word."""
     digits = value.removeprefix("-")
     if not digits.isdigit():
-        return f.Symbol(value, t.row(t.UprightName(value)))
-    return f.Negated(f.Number(digits)) if value != digits else f.Number(digits)
+        return syntax.Word(value)
+    return Negative(Literal(digits)) if value != digits else Literal(digits)
 
 
 #: So many rows and columns of an array are shown in a formula, and what stands for more.
 _SHOWN = 6
-_DOTS = f.Symbol("...", t.DOTS)
+_DOTS: Tree = f.Symbol("...", t.DOTS)
 
 
 def _short(items: list[T], dots: T) -> list[T]:
@@ -203,46 +193,13 @@ def _short(items: list[T], dots: T) -> list[T]:
     return items if len(items) <= _SHOWN else [*items[: _SHOWN - 2], dots, items[-1]]
 
 
-def _entry(value: Value | Masked) -> f.Formula:
+def _entry(value: Value | Masked) -> Tree:
     return f.MINUS_INFINITY if isinstance(value, Masked) else value.formula()
 
 
-def arithmetic(tree: syntax.Tree) -> f.Formula:
-    """An expression of numbers as it is written, these with all their digits.
-
-    >>> f.text(arithmetic(syntax.parse("0.50 * 3 + (1 - sqrt(2)) / 4")))
-    '0.50*3 + (1 - sqrt(2))/4'
-    """
-    match tree:
-        case syntax.Literal(text):
-            digits, _, power = text.lower().partition("e")
-            ten = f.Power(f.Number("10"), f.Number(power.removeprefix("+")))
-            return f.Product((f.Number(digits), ten)) if power else f.Number(digits)
-        case syntax.Binary("+", left, right):
-            return f.Sum((*_terms(arithmetic(left)), arithmetic(right)))
-        case syntax.Binary("-", left, right):
-            return f.Sum((*_terms(arithmetic(left)), f.Negated(arithmetic(right))))
-        case syntax.Binary("/", left, right):
-            return f.Quotient(arithmetic(left), arithmetic(right))
-        case syntax.Negative(operand):
-            return f.Negated(arithmetic(operand))
-        case syntax.Call("sqrt", (operand,)):
-            return f.Root(arithmetic(operand))
-        case syntax.Call(function, arguments):
-            return f.Function(function, tuple(map(arithmetic, arguments)))
-        case syntax.Array(items):
-            is_vector = not isinstance(items[0], syntax.Array)
-            rows = (tree,) if is_vector else items
-            entries = tuple(tuple(map(arithmetic, syntax.inside(row))) for row in rows)
-            return f.Matrix(entries, is_vector)
-    parts = tuple(map(arithmetic, syntax.inside(tree)))
-    # What is left is a product, and what leaves a number as it is.
-    return f.Product(parts) if len(parts) > 1 else parts[0]
+def _terms(formula: Tree) -> tuple[Tree, ...]:
+    return formula.terms if isinstance(formula, Sum) else (formula,)
 
 
-def _terms(formula: f.Formula) -> tuple[f.Formula, ...]:
-    return formula.terms if isinstance(formula, f.Sum) else (formula,)
-
-
-def _factors(formula: f.Formula) -> tuple[f.Formula, ...]:
-    return formula.factors if isinstance(formula, f.Product) and formula.sign == "@" else (formula,)
+def _factors(formula: Tree) -> tuple[Tree, ...]:
+    return formula.factors if isinstance(formula, Product) and formula.sign == "@" else (formula,)

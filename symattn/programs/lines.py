@@ -7,6 +7,7 @@ divides by n.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import cast
 
 from symattn.errors import Malformed, short
@@ -300,11 +301,8 @@ class LineWriter:
     def _number(self, value: Value) -> Tree:
         number = value.rational()
         if number is None:
-            return syntax.parse(formulas.text(value.formula()), letters=True)
-        tree: Tree = Literal(str(abs(number.p)))
-        if number.q != 1:
-            tree = Binary("/", tree, Literal(str(number.q)))
-        return Negative(tree) if number < 0 else tree
+            return syntax.paired(formulas.with_exp(value.formula()))
+        return syntax.rational(Fraction(int(number.p), int(number.q)))
 
     def _table(self, node: Node) -> Tree:
         """A table whose entries say where they stand, in functions of steps."""

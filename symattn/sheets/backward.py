@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.syntax import gradient_name
 from symattn.numbers.values import ONE, ZERO, Value, compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import APART, TEXT, broken, display_width, matrix_width, width
-from symattn.programs.display import differential, gradient_symbol
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.nodes import Node, ancestors, built_in
 from symattn.sheets import definitions
@@ -129,7 +129,8 @@ def _exact(steps: Steps, node: Node, i: int) -> tuple[t.Row, tuple[tuple[t.Row, 
         # All entries share the square of what the row is divided by.
         below, divisor = steps.shown.divisor(row, i)
         table = [[value * below * below for value in line] for line in table]
-        factor = f.typeset(f.Quotient(f.Number("1"), f.Power(divisor, f.Number("2"))))
+        one = syntax.Literal("1")
+        factor = f.typeset(syntax.Binary("/", one, syntax.Power(divisor, syntax.Literal("2"))))
     closed = [[steps.shown.value(v, i) for v in line] for line in table]
     if any(v is None for line in closed for v in line):
         return None
@@ -183,7 +184,7 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
     name = f.typeset(steps.shown.entry_name(node, i, 0))
     room = TEXT - width(name) - 3
     terms = [
-        f.Product(
+        syntax.Product(
             (
                 f.Symbol("", indexed(_named(steps, i), f"{steps.shown.at(0)},{steps.shown.at(k)}")),
                 steps.shown.entry_name(flow, i, k),
@@ -192,7 +193,7 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
         for k in columns
     ]
     stages = (
-        (t.EQUALS, tuple(broken(f.Sum(tuple(terms)), room))),
+        (t.EQUALS, tuple(broken(syntax.Sum(tuple(terms)), room))),
         (steps.shown.about(node), tuple(broken(steps.shown.decimal(node, i, 0), room))),
     )
     return b.Equations(tuple(chained(name, stages, room)))
@@ -232,7 +233,7 @@ def backward(
     yield from _kinks(steps)
     yield from _places(steps)
     if upstream.shape or steps.case.raw_upstream is not None:
-        yield b.Matrices(tuple(steps.whole(upstream, differential(shown_output), exact=True)))
+        yield b.Matrices(tuple(steps.whole(upstream, f.differential(shown_output), exact=True)))
     if steps.settings.commands:
         rules = "symattn derive attention-gradients softmax-backward masking"
         yield b.Paragraph(
@@ -246,7 +247,7 @@ def backward(
         node = steps.program.gradients[name]
         if node.serial in seen:
             # What flows on as it came is one node, with the name of the later step.
-            same = f.typeset(gradient_symbol(name)) + t.EQUALS + steps.name(node)
+            same = f.typeset(syntax.Gradient(name)) + t.EQUALS + steps.name(node)
             yield b.Heading((b.Math(same),), 2)
             yield b.Paragraph(steps.say("Here {equation}, entry for entry.", equation=b.Math(same)))
             continue
@@ -293,7 +294,7 @@ def _places(steps: Steps) -> Iterator[b.Block]:
         yield b.Paragraph(
             steps.say(
                 "{scatter} has {matrix} where it was taken from, and 0 elsewhere.",
-                scatter=b.Math(f.typeset(f.Function("scatter", (f.Symbol("X"),)))),
+                scatter=b.Math(f.typeset(syntax.Call("scatter", (syntax.Name("X"),)))),
                 matrix=b.Math(t.letters("X")),
             )
         )
@@ -301,7 +302,7 @@ def _places(steps: Steps) -> Iterator[b.Block]:
 
 #: ``dX``, and what is short for.
 BY_X = (
-    differential(t.letters("X")),
+    f.differential(t.letters("X")),
     t.row(t.PARTIAL, t.letters("L/"), t.PARTIAL, t.letters("X")),
 )
 
@@ -405,5 +406,5 @@ def _equal_operand(steps: Steps, node: Node) -> Node | None:
 
 def _is_zero(steps: Steps, node: Node) -> bool:
     rows, columns = node.grid
-    zero = f.Number("0")
+    zero = syntax.Literal("0")
     return all(steps.shown.decimal(node, i, j) == zero for i in range(rows) for j in range(columns))

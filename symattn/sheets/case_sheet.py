@@ -21,13 +21,13 @@ from symattn.cases.settings import PARTS, Changes, SheetSettings, settings
 from symattn.drawing.picture import draw
 from symattn.errors import Fault, Faults, Malformed, Refuted
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.languages.language import Language
 from symattn.limits import COLUMNS
 from symattn.numbers.values import Value, compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, cut, matrix_width, width
-from symattn.programs.display import differential
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
@@ -81,7 +81,7 @@ def _introduction(steps: Steps, node: Node) -> b.Line:
     quantity = steps.shown.quantity(scores)
     rows, columns = scores.grid
     hidden = any(quantity.is_masked(i, j) for i in range(rows) for j in range(columns))
-    masked = f.typeset(f.Function("exp", (f.MINUS_INFINITY,))) + t.EQUALS + _NOTHING
+    masked = f.typeset(syntax.Call("exp", (f.MINUS_INFINITY,))) + t.EQUALS + _NOTHING
     return (
         *steps.say("Take the exponential of every score and sum each row."),
         *((" ", *steps.say("A masked score contributes nothing: {zero}.", zero=b.Math(masked)))
@@ -92,12 +92,12 @@ def _introduction(steps: Steps, node: Node) -> b.Line:
 def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
     """The matrix of exponentials, in closed form where that is short, and rounded."""
     scores = node.operands[0]
-    name = f.typeset(f.Function("exp", (f.Symbol("", steps.name(scores)),)))
+    name = f.typeset(syntax.Call("exp", (f.Symbol("", steps.name(scores)),)))
     if count < node.grid[0]:
         name = steps.first_rows(name, count)
     rows = [row.powers for row in steps.shown.normalisers[node.serial][:count]]
 
-    def cells(write: Callable[[Value], f.Formula]) -> tuple[tuple[t.Row, ...], ...]:
+    def cells(write: Callable[[Value], syntax.Tree]) -> tuple[tuple[t.Row, ...], ...]:
         return tuple(
             tuple(_NOTHING if x is None else f.typeset(write(x)) for x in row) for row in rows
         )
@@ -120,7 +120,7 @@ def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[b.Equation]:
     rows = steps.shown.normalisers[node.serial]
     row = rows[i]
     terms = steps.shown.row_terms(node, i)
-    added = f.Sum(terms) if len(terms) > 1 else terms[0]
+    added = syntax.Sum(terms) if len(terms) > 1 else terms[0]
     name = f.typeset(row.label)
     room = TEXT - width(name) - 3
     stages = [(t.EQUALS, tuple(elided(broken(added, room))))]
@@ -152,7 +152,7 @@ def _equal_before(rows: tuple[RowNormaliser, ...], i: int) -> int | None:
 
 
 def _same_terms(steps: Steps, node: Node, i: int, k: int) -> bool:
-    ours, theirs = (Counter(map(f.text, steps.shown.row_terms(node, row))) for row in (i, k))
+    ours, theirs = (Counter(map(syntax.shown, steps.shown.row_terms(node, row))) for row in (i, k))
     return ours == theirs
 
 
@@ -482,7 +482,7 @@ def _later(steps: Steps, node: Node) -> Iterator[b.Block]:
     taken = [x.written.operands for x in parts if x.written and x.written.function == "grad"]
     names = {of.serial: steps.named[of.serial] for loss, of in taken if loss is output}
     if names:
-        gradients = t.joined((differential(f.typeset(name)) for name in names.values()), t.COMMA)
+        gradients = t.joined((f.differential(f.typeset(name)) for name in names.values()), t.COMMA)
         sentence = steps.say(
             "Worked out in the backward pass: {gradient}.", gradient=b.Math(gradients)
         )

@@ -16,6 +16,7 @@ from symattn.auditing.figures import Decider
 from symattn.cases.claims import Claim
 from symattn.cases.statements import LoweredComparison
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.syntax import gradient_name
 from symattn.languages.language import Language
@@ -307,7 +308,7 @@ def _lines(steps: Steps, comparison: LoweredComparison) -> Iterator[b.Equation]:
     named = dict(steps.named)
     for decided in comparison.decided:
         operand = formula(decided.operand, named)
-        named[decided.node.serial] = f.Function(decided.function, (operand,))
+        named[decided.node.serial] = syntax.Call(decided.function, (operand,))
     operands = [node for node in comparison.operands if isinstance(node, Node)]
     sides = [f.slashed(named.get(node.serial) or formula(node, named)) for node in operands]
     for k, relation in enumerate(comparison.relations):

@@ -25,6 +25,7 @@ from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.tape import Tape, tape
 from symattn.errors import Malformed
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.shapes import Shape
 from symattn.programs.display import formula
@@ -133,7 +134,7 @@ def _more(tree: ast.expr) -> ast.expr:
 
 # -- definitions -------------------------------------------------------------------------
 
-Named = Mapping[int, f.Formula]
+Named = Mapping[int, syntax.Tree]
 
 
 def equation(

@@ -15,6 +15,7 @@ from flint import fmpq
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.elementary import Elementwise
 from symattn.expressions.shapes import keys
@@ -45,84 +46,84 @@ class FormulaScalars:
     """Formulas as the scalars of :class:`~symattn.programs.entrywise.Entrywise`;
     ``number`` says how a number of the program is written."""
 
-    def __init__(self, number: Callable[[Value], f.Formula]) -> None:
+    def __init__(self, number: Callable[[Value], syntax.Tree]) -> None:
         self.constant = number
 
-    def total(self, items: Iterable[f.Formula]) -> f.Formula:
+    def total(self, items: Iterable[syntax.Tree]) -> syntax.Tree:
         """A flat sum."""
-        flat: list[f.Formula] = []
+        flat: list[syntax.Tree] = []
         for item in items:
-            flat += item.terms if isinstance(item, f.Sum) else (item,)
-        return flat[0] if len(flat) == 1 else f.Sum(tuple(flat))
+            flat += item.terms if isinstance(item, syntax.Sum) else (item,)
+        return flat[0] if len(flat) == 1 else syntax.Sum(tuple(flat))
 
-    def sum_of_products(self, pairs: Iterable[tuple[f.Formula, f.Formula]]) -> f.Formula:
+    def sum_of_products(self, pairs: Iterable[tuple[syntax.Tree, syntax.Tree]]) -> syntax.Tree:
         """A sum of products."""
-        return self.total(f.Product(pair) for pair in pairs)
+        return self.total(syntax.Product(pair) for pair in pairs)
 
-    def negative(self, x: f.Formula) -> f.Formula:
+    def negative(self, x: syntax.Tree) -> syntax.Tree:
         """``-x``."""
-        return f.Negated(x)
+        return syntax.Negative(x)
 
-    def divisor(self, y: f.Formula) -> f.Formula:
+    def divisor(self, y: syntax.Tree) -> syntax.Tree:
         """Nothing is to be made ready."""
         return y
 
-    def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
+    def quotient(self, x: syntax.Tree, divisor: syntax.Tree) -> syntax.Tree:
         """A fraction."""
-        return f.Quotient(x, divisor)
+        return syntax.Binary("/", x, divisor)
 
-    def function(self, name: Elementwise, x: f.Formula) -> f.Formula:
+    def function(self, name: Elementwise, x: syntax.Tree) -> syntax.Tree:
         """A root, or a function by its name."""
-        return f.Root(x) if name == "sqrt" else f.Function(name, (x,))
+        return syntax.Call("sqrt", (x,)) if name == "sqrt" else syntax.Call(name, (x,))
 
-    def largest(self, items: Sequence[f.Formula], *, to_first: bool) -> f.Formula:
+    def largest(self, items: Sequence[syntax.Tree], *, to_first: bool) -> syntax.Tree:
         """The largest, written out."""
-        return items[0] if len(items) == 1 else f.Function("max", tuple(items))
+        return items[0] if len(items) == 1 else syntax.Call("max", tuple(items))
 
-    def above(self, x: f.Formula, y: f.Formula) -> f.Formula:
+    def above(self, x: syntax.Tree, y: syntax.Tree) -> syntax.Tree:
         """Iverson's bracket."""
-        return f.Indicator(x, ">", y)
+        return f.indicator(x, ">", y)
 
-    def is_positive(self, x: f.Formula) -> bool:
+    def is_positive(self, x: syntax.Tree) -> bool:
         """The exact run has seen to that."""
         return True
 
 
-_ZERO, _ONE = f.Number("0"), f.Number("1")
+_ZERO, _ONE = syntax.Literal("0"), syntax.Literal("1")
 
 
 class TerseScalars(FormulaScalars):
     """Formulas without what changes nothing: how a function is worked out inside, where the
     zeros and ones are its own and not those of the case."""
 
-    def total(self, items: Iterable[f.Formula]) -> f.Formula:
+    def total(self, items: Iterable[syntax.Tree]) -> syntax.Tree:
         """A sum without zeros."""
         kept = [item for item in items if item != _ZERO]
         return super().total(kept) if kept else _ZERO
 
-    def sum_of_products(self, pairs: Iterable[tuple[f.Formula, f.Formula]]) -> f.Formula:
+    def sum_of_products(self, pairs: Iterable[tuple[syntax.Tree, syntax.Tree]]) -> syntax.Tree:
         """A sum of products without zeros and factors 1."""
         return self.total(self._product(*pair) for pair in pairs)
 
-    def _product(self, x: f.Formula, y: f.Formula) -> f.Formula:
+    def _product(self, x: syntax.Tree, y: syntax.Tree) -> syntax.Tree:
         if _ZERO in (x, y):
             return _ZERO
         for factor, other in ((x, y), (y, x)):
             if factor == _ONE:
                 return other
-            if factor == f.Negated(_ONE):
+            if factor == syntax.Negative(_ONE):
                 return self.negative(other)
-        return f.Product((x, y))
+        return syntax.Product((x, y))
 
-    def negative(self, x: f.Formula) -> f.Formula:
+    def negative(self, x: syntax.Tree) -> syntax.Tree:
         """``-x``; not of zero."""
-        if isinstance(x, f.Negated):
+        if isinstance(x, syntax.Negative):
             return x.operand
-        return x if x == _ZERO else f.Negated(x)
+        return x if x == _ZERO else syntax.Negative(x)
 
-    def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
+    def quotient(self, x: syntax.Tree, divisor: syntax.Tree) -> syntax.Tree:
         """A fraction, but by 1."""
-        return x if divisor == _ONE or x == _ZERO else f.Quotient(x, divisor)
+        return x if divisor == _ONE or x == _ZERO else syntax.Binary("/", x, divisor)
 
 
 #: Widest closed form, in em, that is put in place of an entry's name.
@@ -145,12 +146,12 @@ class WorkedEntries:
         #: The serials of nodes of which an entry was too long.
         self.too_long: set[int] = set()
 
-    def by_name(self, node: Node, i: int, j: int) -> f.Formula | None:
+    def by_name(self, node: Node, i: int, j: int) -> syntax.Tree | None:
         """Entry (i, j) of a step with the numbers of what it uses put in;
         an entry with more of a closed form appears by its name. None where that is too long."""
         return self._written_out(node, i, j, None)
 
-    def in_numbers(self, node: Node, i: int, j: int) -> f.Formula | None:
+    def in_numbers(self, node: Node, i: int, j: int) -> syntax.Tree | None:
         """The same with decimals for all names, as on a board, and with places enough that who
         computes with them gets the entry's own decimals; None where so many are too many."""
         shown = self._shown
@@ -160,7 +161,7 @@ class WorkedEntries:
             try:
                 if (
                     formula is None
-                    or shown.rounded(read(f.text(formula).replace("^", "**"))) == wanted
+                    or shown.rounded(read(syntax.shown(formula).replace("^", "**"))) == wanted
                 ):
                     return formula
             except (Malformed, Undecided):
@@ -168,7 +169,7 @@ class WorkedEntries:
                 return None
         return None
 
-    def _written_out(self, node: Node, i: int, j: int, places: int | None) -> f.Formula | None:
+    def _written_out(self, node: Node, i: int, j: int, places: int | None) -> syntax.Tree | None:
         if self._left > 0:
             try:
                 with task(self._work):
@@ -183,7 +184,7 @@ class WorkedEntries:
         self.too_long.add(node.serial)
         return None
 
-    def _worked(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
+    def _worked(self, node: Node, i: int, j: int, places: int | None) -> syntax.Tree:
         if node.op == "softmax":
             return self._weight(node, i, j, places)
         called = node.written.function if node.written else "grad"
@@ -197,16 +198,16 @@ class WorkedEntries:
         entry = Run(arithmetic, partial(self._leaf, places)).work(node).at(i, j)
         return f.MINUS_INFINITY if isinstance(entry, Masked) else entry
 
-    def _weight(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
+    def _weight(self, node: Node, i: int, j: int, places: int | None) -> syntax.Tree:
         row = self._shown.normalisers[node.serial][i]
         power = row.powers[j]
         if places is not None:
-            above = f.Number("0") if power is None else self._shown.rounded(power, places)
-            return f.Quotient(above, self._shown.rounded(row.value, places))
-        above = f.Number("0") if power is None else self._shown.power(node, i, j)
-        return f.Quotient(above, row.label)
+            above = syntax.Literal("0") if power is None else self._shown.rounded(power, places)
+            return syntax.Binary("/", above, self._shown.rounded(row.value, places))
+        above = syntax.Literal("0") if power is None else self._shown.power(node, i, j)
+        return syntax.Binary("/", above, row.label)
 
-    def _leaf(self, places: int | None, node: Node) -> LazyGrid[f.Formula] | None:
+    def _leaf(self, places: int | None, node: Node) -> LazyGrid[syntax.Tree] | None:
         """Return what stands for itself: named quantities, and the weights of an
         unnamed softmax, whose row sums have names."""
         if node.serial in self._shown.named or node.op == "softmax":
@@ -233,12 +234,12 @@ class WorkedEntries:
         hidden = any(shown.quantity(logits).is_masked(i, j) for i, j in places)
         return None if hidden else quantities[weights]
 
-    def _logarithm(self, weights: Node, places: int | None, i: int, j: int) -> f.Formula:
+    def _logarithm(self, weights: Node, places: int | None, i: int, j: int) -> syntax.Tree:
         if places is None:
-            return f.Function("log", (self._shown.entry_name(weights, i, j),))
-        return f.Function("log", (self._entry(weights, i, j, places),))
+            return syntax.Call("log", (self._shown.entry_name(weights, i, j),))
+        return syntax.Call("log", (self._entry(weights, i, j, places),))
 
-    def _called(self, node: Node, places: int | None, i: int, j: int) -> f.Formula:
+    def _called(self, node: Node, places: int | None, i: int, j: int) -> syntax.Tree:
         """An entry of a call inside a step: its number where that is short, else worked."""
         short = self._entry(node, i, j, places)
         is_gradient = node.written is not None and node.written.function == "grad"
@@ -246,7 +247,7 @@ class WorkedEntries:
             return short
         return self._worked(node, i, j, places)
 
-    def _entry(self, node: Node, i: int, j: int, places: int | None) -> f.Formula:
+    def _entry(self, node: Node, i: int, j: int, places: int | None) -> syntax.Tree:
         """An entry's closed form where it is a number or hardly more, else its name, or its
         decimals."""
         shown = self._shown
@@ -254,8 +255,8 @@ class WorkedEntries:
         if shown.large and is_named and not shown.is_plain(node):
             return shown.entry_name(node, i, j)
         closed = shown.exact(node, i, j)
-        plain = closed.operand if isinstance(closed, f.Negated) else closed
-        if isinstance(plain, f.Number) and closed is not None:
+        plain = closed.operand if isinstance(closed, syntax.Negative) else closed
+        if isinstance(plain, syntax.Literal) and closed is not None:
             return closed
         if places is not None:
             return shown.decimal(node, i, j, places)
@@ -265,7 +266,7 @@ class WorkedEntries:
         is_nameless = not (is_named or node.written)
         return closed if is_short or is_nameless else shown.entry_name(node, i, j)
 
-    def _constant(self, value: Value) -> f.Formula:
+    def _constant(self, value: Value) -> syntax.Tree:
         """A number of the program: whatever its size, it was written there."""
         return self._shown.value(value) or value.formula()
 
@@ -276,31 +277,31 @@ class _Sizes:
 
     def __init__(self) -> None:
         # With the formula, which keeps its identity as long.
-        self._known: dict[int, tuple[f.Formula, int]] = {}
+        self._known: dict[int, tuple[syntax.Tree, int]] = {}
 
-    def of(self, formula: f.Formula) -> int:
+    def of(self, formula: syntax.Tree) -> int:
         """The parts of a formula; :class:`NoClosedForm` beyond :data:`~symattn.limits.WORKED`."""
         if id(formula) not in self._known:
-            size = 1 + sum(map(self.of, f.parts(formula)))
+            size = 1 + sum(map(self.of, syntax.inside(formula)))
             if size > WORKED.most:
                 raise NoClosedForm(WORKED.said(size))
             self._known[id(formula)] = formula, size
         return self._known[id(formula)][1]
 
 
-class _Entrywise(Entrywise[f.Formula]):
+class _Entrywise(Entrywise[syntax.Tree]):
     """Where a causal mask is multiplied by, what it keeps is what it is. What is too long to be
     written out is told before it is a part of anything."""
 
-    def __init__(self, scalars: FormulaScalars, keeps: Keeps[f.Formula], sizes: _Sizes) -> None:
+    def __init__(self, scalars: FormulaScalars, keeps: Keeps[syntax.Tree], sizes: _Sizes) -> None:
         super().__init__(scalars, keeps)
         self._sizes = sizes
 
-    def apply(self, node: Node, operands: list[LazyGrid[f.Formula]]) -> LazyGrid[f.Formula]:
+    def apply(self, node: Node, operands: list[LazyGrid[syntax.Tree]]) -> LazyGrid[syntax.Tree]:
         made = super().apply(node, operands)
         compute = made.compute
 
-        def counted(i: int, j: int) -> f.Formula | Masked:
+        def counted(i: int, j: int) -> syntax.Tree | Masked:
             entry = compute(i, j)
             if not isinstance(entry, Masked):
                 self._sizes.of(entry)
@@ -310,15 +311,15 @@ class _Entrywise(Entrywise[f.Formula]):
         return made
 
     def _multiply(
-        self, node: Node, x: LazyGrid[f.Formula], y: LazyGrid[f.Formula]
-    ) -> Compute[f.Formula]:
+        self, node: Node, x: LazyGrid[syntax.Tree], y: LazyGrid[syntax.Tree]
+    ) -> Compute[syntax.Tree]:
         if _is_masked(node):
             return lambda i, j: x.at(i, j) if j <= i else _ZERO
         return super()._multiply(node, x, y)
 
     def _divide(
-        self, node: Node, x: LazyGrid[f.Formula], y: LazyGrid[f.Formula]
-    ) -> Compute[f.Formula]:
+        self, node: Node, x: LazyGrid[syntax.Tree], y: LazyGrid[syntax.Tree]
+    ) -> Compute[syntax.Tree]:
         entry = super()._divide(node, x, y)
         if _is_masked(node.operands[0]):
             return lambda i, j: entry(i, j) if j <= i else _ZERO
@@ -334,22 +335,23 @@ def _is_masked(node: Node) -> bool:
 # Short decimals, fractions, powers of ten.
 
 
-def rational_formula(number: fmpq, places: int) -> f.Formula:
+def rational_formula(number: fmpq, places: int) -> syntax.Tree:
     """A rational number: as a decimal where that is exact and short, else as
     a fraction.
 
-    >>> f.text(rational_formula(fmpq(-3, 8), 4)), f.text(rational_formula(fmpq(1, 3), 4))
-    ('-0.375', '1/3')
+    >>> [syntax.shown(rational_formula(number, 4)) for number in (fmpq(-3, 8), fmpq(1, 3))]
+    ['-0.375', '1/3']
     """
     size = abs(number)
     needed = decimal_places(size, places)
     if needed is None:
-        form: f.Formula = f.Quotient(f.Number(str(size.p)), f.Number(str(size.q)))
+        above, below = syntax.Literal(str(size.p)), syntax.Literal(str(size.q))
+        form: syntax.Tree = syntax.Binary("/", above, below)
     else:
         digits = str((size * 10**needed).p).rjust(needed + 1, "0")
         point = len(digits) - needed
-        form = f.Number(digits if not needed else f"{digits[:point]}.{digits[point:]}")
-    return f.Negated(form) if number < 0 else form
+        form = syntax.Literal(digits if not needed else f"{digits[:point]}.{digits[point:]}")
+    return syntax.Negative(form) if number < 0 else form
 
 
 def decimal_places(number: fmpq, most: int) -> int | None:
@@ -360,20 +362,20 @@ def decimal_places(number: fmpq, most: int) -> int | None:
     return None
 
 
-def scientific(number: Decimal) -> f.Formula:
+def scientific(number: Decimal) -> syntax.Tree:
     """A decimal as digits times a power of ten.
 
-    >>> f.text(scientific(Decimal("0.0000123")))
+    >>> syntax.shown(scientific(Decimal("0.0000123")))
     '1.23*10^(-5)'
     """
     sign, digits, _ = number.as_tuple()
     exponent = number.adjusted()
     lead = "".join(map(str, digits))
-    mantissa = f.Number(lead[0] + (f".{lead[1:]}" if lead[1:] else ""))
-    power = f.Number(str(abs(exponent)))
-    raised = f.Power(f.Number("10"), f.Negated(power) if exponent < 0 else power)
-    product = f.Product((mantissa, raised))
-    return f.Negated(product) if sign else product
+    mantissa = syntax.Literal(lead[0] + (f".{lead[1:]}" if lead[1:] else ""))
+    power = syntax.Literal(str(abs(exponent)))
+    raised = syntax.Power(syntax.Literal("10"), syntax.Negative(power) if exponent < 0 else power)
+    product = syntax.Product((mantissa, raised))
+    return syntax.Negative(product) if sign else product
 
 
 # -- presentation ------------------------------------------------------------------------
@@ -418,7 +420,7 @@ _ROW_SUMS = ("Z", "N", "R", "𝒵")
 class RowNormaliser:
     """The divisor of row i of a softmax: its exponentials and their sum."""
 
-    label: f.Formula
+    label: syntax.Tree
     powers: tuple[Value | None, ...]
     value: Value
 
@@ -441,13 +443,13 @@ class Presentation:
         self.hints: dict[int, list[tuple[b.Hint, ...]]] = {}
         self._plain: dict[int, bool] = {}
         self._closed: dict[int, bool] = {}
-        self._exact: dict[tuple[int, int, int], f.Formula | None] = {}
+        self._exact: dict[tuple[int, int, int], syntax.Tree | None] = {}
         grids = [node.grid for node in solution.program.quantities.values()]
         self.large = any(rows * columns > LARGE for rows, columns in grids)
         self.worked = WorkedEntries(self)
         self._marks: dict[int, t.Row] = {}
         #: Names by node: as a formula, as text, and set as what takes an index.
-        self._names: dict[int, tuple[f.Formula, str, t.Row]] = {}
+        self._names: dict[int, tuple[syntax.Tree, str, t.Row]] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
         self._common: dict[Normaliser, NamedNormaliser] = {}
@@ -512,21 +514,21 @@ class Presentation:
         kept = [power for power in powers if power is not None]
         return RowNormaliser(self.row_label(node, self.at(i)), powers, total(kept))
 
-    def row_terms(self, node: Node, i: int) -> tuple[f.Formula, ...]:
+    def row_terms(self, node: Node, i: int) -> tuple[syntax.Tree, ...]:
         """The exponentials of row i of a softmax, without those of masked
         scores; one that has no short closed form by the score's name."""
         powers = self.normalisers[node.serial][i].powers
         return tuple(self.power(node, i, k) for k, power in enumerate(powers) if power is not None)
 
-    def power(self, node: Node, i: int, j: int) -> f.Formula:
+    def power(self, node: Node, i: int, j: int) -> syntax.Tree:
         """The exponential of a score of a softmax, by the score's name where it has
         no short closed form."""
         value = self.normalisers[node.serial][i].powers[j]
         if value is not None and value.is_closed and is_legible(closed := value.formula()):
             return closed
-        return f.Function("exp", (self.entry_name(node.operands[0], i, j),))
+        return syntax.Call("exp", (self.entry_name(node.operands[0], i, j),))
 
-    def divisor(self, row: RowNormaliser, i: int) -> tuple[Value, f.Formula]:
+    def divisor(self, row: RowNormaliser, i: int) -> tuple[Value, syntax.Tree]:
         """Return what the closed forms of row i divide by, and how it is written: the row's
         sum by its name, or without a common factor where that reads shorter."""
         named = _as_named(row)
@@ -537,14 +539,14 @@ class Presentation:
 
     # -- numbers ----------------------------------------------------------------
 
-    def exact(self, node: Node, i: int, j: int) -> f.Formula | None:
+    def exact(self, node: Node, i: int, j: int) -> syntax.Tree | None:
         """The closed form of an entry, its own row's normaliser by name."""
         place = node.serial, i, j
         if place not in self._exact:
             self._exact[place] = self.value(self.quantity(node).entry(i, j), i)
         return self._exact[place]
 
-    def value(self, value: Value | Masked, row: int | None = None) -> f.Formula | None:
+    def value(self, value: Value | Masked, row: int | None = None) -> syntax.Tree | None:
         """The closed form of a value, None where there is no short one; short
         decimals stay decimals."""
         if isinstance(value, Masked):
@@ -555,12 +557,12 @@ class Presentation:
             value, {**self._common, **self._by_row.get(-1 if row is None else row, {})}
         )
 
-    def short_form(self, node: Node, i: int, j: int) -> f.Formula | None:
+    def short_form(self, node: Node, i: int, j: int) -> syntax.Tree | None:
         """The closed form of an entry where it is short enough to say something."""
         closed = self.exact(node, i, j)
         return closed if closed is not None and is_legible(closed, PARTS) else None
 
-    def short_forms(self, node: Node, i: int, j: int) -> Iterator[f.Formula]:
+    def short_forms(self, node: Node, i: int, j: int) -> Iterator[syntax.Tree]:
         """The closed form where it is short, of a weight also without the name
         of its row's sum."""
         closed = self.short_form(node, i, j)
@@ -573,7 +575,7 @@ class Presentation:
             if itself != closed and width(f.typeset(itself)) <= NARROW:
                 yield itself
 
-    def _closed_form(self, value: Value, names: Names) -> f.Formula:
+    def _closed_form(self, value: Value, names: Names) -> syntax.Tree:
         if (number := value.rational()) is not None:
             return rational_formula(number, max(self.places, SHORT))
         if value.is_linear_form:
@@ -608,7 +610,7 @@ class Presentation:
             return next(EntryValue(quantity, i, j).coefficients(), None) is None
         near = quantity.near(i, j)
         if near is None or not near.is_finite():
-            return self.decimal(node, i, j) == f.Number("0")
+            return self.decimal(node, i, j) == syntax.Literal("0")
         return bool(near.contains(0))
 
     @cached_property
@@ -655,7 +657,7 @@ class Presentation:
         number = fmpq(0) if isinstance(value, Masked) else value.rational()
         return number is not None and decimal_places(number, self.places) is not None
 
-    def decimal(self, node: Node, i: int, j: int, places: int | None = None) -> f.Formula:
+    def decimal(self, node: Node, i: int, j: int, places: int | None = None) -> syntax.Tree:
         """An entry correctly rounded to the sheet's places, or to so many."""
         quantity = self.quantity(node)
         if quantity.is_masked(i, j):
@@ -669,7 +671,7 @@ class Presentation:
 
     def approximate(
         self, node: Node, i: int, j: int, places: int | None = None
-    ) -> f.Formula | None:
+    ) -> syntax.Tree | None:
         """The entry rounded as by :meth:`decimal`, or None where the closed form shows it."""
         quantity = self.quantity(node)
         value = quantity.entry(i, j)
@@ -680,7 +682,7 @@ class Presentation:
             return None
         return self.decimal(node, i, j, places)
 
-    def rounded(self, real: rounding.Real, places: int | None = None) -> f.Formula:
+    def rounded(self, real: rounding.Real, places: int | None = None) -> syntax.Tree:
         """A number to the sheet's places, or to so many, or with a power of ten
         where those would show it as zero; zero itself is ``0``."""
         if self.solution.case.lettered:
@@ -696,7 +698,7 @@ class Presentation:
                 known = number or not near.contains(0)
                 zero = Verdict.REFUTED if known else real.value.is_zero(QUICK)
                 if number or zero is not Verdict.REFUTED:
-                    return f.Number("0") if zero is Verdict.HOLDS else plain
+                    return syntax.Literal("0") if zero is Verdict.HOLDS else plain
             return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
         except (Malformed, Undecided):
             # Its places are certain, or not even its size can be written out.
@@ -706,15 +708,15 @@ class Presentation:
         """A row or a column as it is counted."""
         return str(place + self.first)
 
-    def entry_name(self, node: Node, i: int, j: int) -> f.Formula:
+    def entry_name(self, node: Node, i: int, j: int) -> syntax.Tree:
         """``A_{i,j}``: the name of an entry; of a quantity that has none its
         formula stands in brackets."""
         if node.serial not in self._names:
             name = self.named.get(node.serial)
             if name is None:
                 formula = step_formula(node, self.named)
-                name = f.Symbol(f"({f.text(formula)})", f.bracketed(f.typeset(formula)))
-            self._names[node.serial] = name, f.text(name), grouped(f.typeset(name))
+                name = f.Symbol(f"({syntax.shown(formula)})", f.bracketed(f.typeset(formula)))
+            self._names[node.serial] = name, syntax.shown(name), grouped(f.typeset(name))
         name, text, base = self._names[node.serial]
         if not node.shape:
             return name
@@ -722,10 +724,10 @@ class Presentation:
         return f.Symbol(f"{text}[{', '.join(at)}]", t.index(base, t.letters(",".join(at))))
 
 
-def is_legible(closed: f.Formula, most: int = CELL_PARTS) -> bool:
+def is_legible(closed: syntax.Tree, most: int = CELL_PARTS) -> bool:
     """Return whether a closed form is short, with at most so many numbers and letters.
 
-    >>> is_legible(f.Power(f.E, f.Quotient(f.Number("1"), f.Number("2")))), is_legible(f.E, 0)
+    >>> is_legible(syntax.parse("e**(1 / 2)")), is_legible(f.E, 0)
     (True, False)
     """
     row = f.typeset(closed)
@@ -771,6 +773,6 @@ def _are_longer_by_name(rows: tuple[RowNormaliser, ...]) -> bool:
         if not all(value.is_closed for value in (*powers, row.value, *weights)):
             return False
         for power, weight in zip(powers, weights, strict=False):
-            named += width(f.typeset(f.Quotient(power.formula(), row.label))) + _LOOK_UP
+            named += width(f.typeset(syntax.Binary("/", power.formula(), row.label))) + _LOOK_UP
             itself += width(f.typeset(weight.formula()))
     return named > itself

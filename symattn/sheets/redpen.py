@@ -21,11 +21,12 @@ from symattn.auditing.reports import (
 )
 from symattn.cases.settings import settings
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.shapes import keys
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
-from symattn.programs.display import arithmetic, formula, names, symbol
+from symattn.programs.display import formula, names, symbol
 from symattn.sheets.checks import verdict
 from symattn.sheets.presentation import indexed
 from symattn.verdicts import Verdict
@@ -226,9 +227,9 @@ def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
     return b.Code(figure.label)
 
 
-def _expression(audit: Audit, figure: Figure) -> f.Formula:
+def _expression(audit: Audit, figure: Figure) -> syntax.Tree:
     if figure.claim.is_arithmetic:
-        return arithmetic(figure.claim.tree)
+        return figure.claim.tree
     program = audit.case.program
     if figure.claim.of in program.named:
         return symbol(figure.claim.of)

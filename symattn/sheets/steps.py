@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from symattn.cases.settings import SheetSettings
 from symattn.errors import Malformed
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
@@ -83,11 +84,11 @@ def hint(presentation: Presentation, node: Node, i: int, j: int) -> b.Hint:
     return b.Equations(tuple(lines))
 
 
-def _short(formula: f.Formula) -> t.Row:
+def _short(formula: syntax.Tree) -> t.Row:
     """A formula on one line; of a longer sum the beginning."""
-    if isinstance(formula, f.Sum):
+    if isinstance(formula, syntax.Sum):
         # No more stand on the line than that, and all of a long one take long to be set.
-        formula = f.Sum(formula.terms[:_TERMS])
+        formula = syntax.Sum(formula.terms[:_TERMS])
     first, *more = broken(formula, _HINT_ROOM)
     return t.row(first, t.sign("+"), t.DOTS) if more else first
 
@@ -194,7 +195,8 @@ class Steps:
             if call is None or not call.is_own or call.function in self._told:
                 continue
             function = self.program.functions[call.function]
-            head = f.typeset(f.Function(function.name, tuple(map(f.Symbol, function.parameters))))
+            given = tuple(map(syntax.Name, function.parameters))
+            head = f.typeset(syntax.Call(function.name, given))
             try:
                 body = self.program.definition(call)
                 computed = self.computed(head, body)
@@ -256,7 +258,7 @@ class Steps:
         all have a short one, else in numbers; decimals; entries that are worked alike in one."""
         closed = not self.large or node.serial in self._forward or self.shown.is_plain(node)
         closed = closed and all(self.shown.short_form(node, i, j) is not None for i, j in places)
-        alike: dict[tuple[f.Formula | None, tuple[_Stage, ...]], list[t.Row]] = {}
+        alike: dict[tuple[syntax.Tree | None, tuple[_Stage, ...]], list[t.Row]] = {}
         for i, j in places:
             worked = self.shown.worked.by_name(node, i, j)
             stages = {
@@ -276,11 +278,11 @@ class Steps:
                 yield from chained(name, written, room)
 
     def _stages(
-        self, node: Node, i: int, j: int, worked: f.Formula | None, closed: bool
-    ) -> Iterator[tuple[t.Row, f.Formula | None]]:
+        self, node: Node, i: int, j: int, worked: syntax.Tree | None, closed: bool
+    ) -> Iterator[tuple[t.Row, syntax.Tree | None]]:
         """Tell how an entry is worked out, each formula with the sign before it; None for one that
         is too long."""
-        decimal: f.Formula | None = self.shown.decimal(node, i, j)
+        decimal: syntax.Tree | None = self.shown.decimal(node, i, j)
         if closed:
             forms = [worked, *self.shown.short_forms(node, i, j)]
             yield from ((t.EQUALS, form) for form in forms)
@@ -294,7 +296,11 @@ class Steps:
         else:
             numbers = None if self.large else self.shown.worked.in_numbers(node, i, j)
             # Of an entry that was only moved the name says where from.
-            if numbers is None or numbers == worked or isinstance(worked, f.Symbol):
+            if (
+                numbers is None
+                or numbers == worked
+                or isinstance(worked, syntax.Name | syntax.Gradient)
+            ):
                 yield t.EQUALS, worked
             else:
                 if worked and not node.shape and is_legible(worked, 2 * PARTS):
@@ -375,7 +381,7 @@ class Steps:
             )
 
     def _is_nothing(self, node: Node, i: int, j: int) -> bool:
-        return self.shown.decimal(node, i, j) == f.Number("0")
+        return self.shown.decimal(node, i, j) == syntax.Literal("0")
 
     def _result(self, node: Node, i: int, j: int) -> Iterator[b.Equation]:
         name = f.typeset(self.shown.entry_name(node, i, j))
@@ -487,15 +493,15 @@ def _is_decimal(entry: t.Row) -> bool:
     return entry == t.MINUS_INFINITY or t.plain_figure(entry) is not None
 
 
-def is_short(formula: f.Formula | None) -> bool:
+def is_short(formula: syntax.Tree | None) -> bool:
     """Return whether a linear form has only decimals as coefficients."""
     match formula:
-        case f.Number() | f.Symbol():
+        case syntax.Literal() | syntax.Name():
             return True
-        case f.Negated(operand):
+        case syntax.Negative(operand):
             return is_short(operand)
-        case f.Sum(terms):
+        case syntax.Sum(terms):
             return all(map(is_short, terms))
-        case f.Product(factors):
+        case syntax.Product(factors):
             return all(map(is_short, factors))
     return False

@@ -18,6 +18,7 @@ from flint import arb
 
 from symattn.errors import Fault, Faults, Undecided, short
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, keys
 from symattn.ieee import need_ieee
 from symattn.limits import PURSUED
@@ -131,7 +132,7 @@ def rounded(entry: EntryValue, to: Rounding, digits: int, mode: RoundingMode) ->
     if not entry.has_symbols:
         return to(entry, digits, mode)
     terms = ((symbol, f.decimal(to(x, digits, mode))) for symbol, x in entry.coefficients())
-    return f.text(linear_form(terms))
+    return syntax.shown(linear_form(terms))
 
 
 def nearest(quantity: _Quantity, form: BinaryFormat) -> tuple[npt.NDArray[np.float64], Faults]:

@@ -15,8 +15,9 @@ from flint import arb
 
 from symattn.errors import Fault, Faults, Malformed, OutOfRange, Undecided, expected
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
-from symattn.expressions.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
+from symattn.expressions.shapes import Shape, chosen, grid, keys_of, nested, rows_at, show
 from symattn.limits import PURSUED
 from symattn.numbers import float_formats
 from symattn.numbers import rounding as roundings
@@ -170,7 +171,7 @@ class Quantity:
         across = grid(shape)[1]
         flat = [(i, j) for i in rows for j in columns]
 
-        texts = keys_text(self.shape, places)[: len(keys)]
+        texts = map(syntax.text, keys_of(self.shape, places)[: len(keys)])
         name = f"{self.name}[{', '.join(texts)}]"
         source = PartialSource(self.source, flat, across, self.grid[1])
         part = self.arranged(name, shape, source, lambda whole: cast(Quantity, whole[key]))
@@ -426,7 +427,7 @@ class Quantity:
         )
         if self.is_jacobian:
             return _headed(self.labels, [[*map(f.latex, row)] for row in cells])
-        return f.latex(f.Matrix(cells) if self.shape else cells[0][0])
+        return f.latex(f.matrix(cells) if self.shape else cells[0][0])
 
     def _repr_latex_(self) -> str | None:
         rows, columns = self.grid

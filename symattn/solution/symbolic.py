@@ -245,7 +245,7 @@ def expression(program: Program, name: str) -> str:
     if node.op == "given":
         return f.latex(symbol(name))
     kept = program.given if name in program.quantities else program.quantities
-    named: dict[int, f.Formula] = {program.quantities[each].serial: symbol(each) for each in kept}
+    named: dict[int, syntax.Tree] = {program.quantities[each].serial: symbol(each) for each in kept}
     if program.upstream is not None:
         named[program.upstream.serial] = names(program)[program.upstream.serial]
     named.pop(node.serial, None)
@@ -304,10 +304,10 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_Indexed(self, letter: sympy.Indexed) -> str:
         name = letter.base.name
         places = letter.indices[:-1] if name in self._columns else letter.indices
-        return f.latex(f.Entry(symbol(name), tuple(self._place(x) for x in places)))
+        return f.latex(syntax.Cell(symbol(name), tuple(map(self._place, places))))
 
-    def _place(self, index: sympy.Basic) -> str:
-        return index.name if isinstance(index, sympy.Symbol) else str(index)
+    def _place(self, index: sympy.Basic) -> syntax.Tree:
+        return syntax.Name(index.name if isinstance(index, sympy.Symbol) else str(index))
 
     def _print_Symbol(self, letter: sympy.Symbol, style: str = "") -> str:
         return f.latex(symbol(letter.name))

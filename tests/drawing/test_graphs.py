@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symattn.drawing import lettering
 from symattn.drawing.flow import Size, layout
-from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 
 from ..strategies import many
 
@@ -86,24 +86,24 @@ def test_arrows_do_not_cross_without_need() -> None:
     assert (places["a"].x < places["b"].x) == (places["y"].x < places["x"].x)
 
 
-def written(shown: f.Formula) -> str:
+def written(shown: syntax.Tree) -> str:
     return "".join(run.text for run in lettering.formula(shown))
 
 
-S, T = f.Symbol("S"), f.Symbol("T")
+S, T = syntax.Name("S"), syntax.Name("T")
 
 
 @pytest.mark.parametrize(
     ("formula", "text"),
     [
-        (f.Product((S, f.Transpose(T)), "@"), "S TT"),
-        (f.Product((S, f.Sum((T, f.Negated(S)))), "o"), "S ⊙ (T − S)"),
-        (f.Quotient(f.Sum((S, T)), f.Root(f.Sum((S, T)))), "(S + T) / √(S + T)"),
-        (f.Sum((S, f.Negated(f.Sum((S, T))))), "S − (S + T)"),
-        (f.Negated(f.Product((S, f.Negated(f.Number("3"))))), "−S ⋅ (−3)"),
-        (f.Quotient(S, f.Quotient(S, T)), "S / (S / T)"),
-        (f.Power(f.E, f.Quotient(f.Number("1"), f.Number("2"))), "e1 / 2"),
-        (f.Function("mask", (S, f.Entry(T, ("0", "1:2")))), "mask(S, T[0, 1:2])"),
+        (syntax.Product((S, syntax.Transposed(T)), "@"), "S TT"),
+        (syntax.Product((S, syntax.Sum((T, syntax.Negative(S)))), "o"), "S ⊙ (T − S)"),
+        (syntax.parse("(S + T) / sqrt(S + T)"), "(S + T) / √(S + T)"),
+        (syntax.Sum((S, syntax.Negative(syntax.Sum((S, T))))), "S − (S + T)"),
+        (syntax.Negative(syntax.Product((S, syntax.Negative(syntax.Literal("3"))))), "−S ⋅ (−3)"),
+        (syntax.parse("S / (S / T)"), "S / (S / T)"),
+        (syntax.parse("e**(1 / 2)"), "e1 / 2"),
+        (syntax.Call("mask", (S, syntax.parse("T[0, 1:2]", letters=True))), "mask(S, T[0, 1:2])"),
     ],
 )
 def test_formulas(formula, text) -> None:
@@ -113,7 +113,7 @@ def test_formulas(formula, text) -> None:
 
 def test_levels() -> None:
     """Subscripts are lowered, transposes raised, and what follows stands on the line again."""
-    shown = lettering.formula(f.Product((f.Transpose(f.Symbol("W_Q")), T), "@"))
+    shown = lettering.formula(syntax.Product((syntax.Transposed(syntax.Name("W_Q")), T), "@"))
     assert [(run.text, run.level) for run in shown] == [
         ("W", 0), ("Q", -1), ("T", 1), (" ", 0), ("T", 0),
     ]  # fmt: skip

@@ -11,7 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed
-from symattn.expressions.formulas import latex, text
+from symattn.expressions.formulas import latex
+from symattn.expressions.syntax import shown as text
 from symattn.limits import DECIDING
 from symattn.numbers import exponential_sums, zero_test
 from symattn.numbers.quotients import divide

@@ -23,6 +23,7 @@ from symattn.escaping import visible
 from symattn.exercises import questions
 from symattn.exercises.exercise import exercise
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.languages.language import language
 from symattn.printers import blocks as b
@@ -202,7 +203,7 @@ def test_mathematics_is_the_same() -> None:
 @given(
     st.lists(st.recursive(signs | numbers, larger_formulas, max_leaves=12), min_size=1, max_size=8)
 )
-def test_any_formula(found: list[f.Formula]) -> None:
+def test_any_formula(found: list[syntax.Tree]) -> None:
     """Whatever a formula is made of, Word groups it as LaTeX does."""
     written = equations(list(map(f.typeset, found)))
     assert [read(latex(one)) for one in written] == [read(f.latex(x)) for x in found]

@@ -22,6 +22,7 @@ from symattn.auditing.audit import audit
 from symattn.calculus.library import THEORY
 from symattn.cases import library
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.html import document
@@ -316,25 +317,25 @@ def test_mathematics_is_the_same(kind: str, name: str) -> None:
     assert sum(map(same, found)) >= len(found) / 3
 
 
-letters = st.sampled_from([f.E, f.Symbol("x"), f.Symbol("W_Q"), f.Symbol("pi")])
+letters = st.sampled_from([f.E, syntax.Name("x"), syntax.Name("W_Q"), syntax.Name("pi")])
 numbers = st.decimals(0, 99, places=1).map(f.decimal) | st.integers(0, 99).map(
-    lambda n: f.Number(str(n))
+    lambda n: syntax.Literal(str(n))
 )
 
 
-def larger(parts: st.SearchStrategy[f.Formula]) -> st.SearchStrategy[f.Formula]:
+def larger(parts: st.SearchStrategy[syntax.Tree]) -> st.SearchStrategy[syntax.Tree]:
     """Formulas made of formulas."""
     several = st.lists(parts, min_size=2, max_size=3).map(tuple)
     return st.one_of(
-        parts.map(f.Negated), several.map(f.Sum), several.map(f.Product), parts.map(f.Root),
-        st.builds(f.Quotient, parts, parts), st.builds(f.Power, parts, parts),
-        parts.map(lambda x: f.Function("exp", (x,))),
+        parts.map(syntax.Negative), several.map(syntax.Sum), several.map(syntax.Product),
+        st.builds(syntax.Binary, st.just("/"), parts, parts), st.builds(syntax.Power, parts, parts),
+        st.builds(lambda of, x: syntax.Call(of, (x,)), st.sampled_from(["sqrt", "exp"]), parts),
     )  # fmt: skip
 
 
 @many
 @given(st.recursive(letters | numbers, larger, max_leaves=12))
-def test_any_formula(formula: f.Formula) -> None:
+def test_any_formula(formula: syntax.Tree) -> None:
     """Whatever a formula is made of, MathML groups it as LaTeX does."""
     assert same(f.typeset(formula))
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from symattn.cases.case import make
 from symattn.escaping import latex as escape
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.printers.engine import engine_for
 from symattn.printers.layout import broken, unbreakable, width
@@ -21,40 +22,40 @@ from symattn.solution.solution import Solution
 
 from ..notation import read
 
-NUMBERS = st.integers(1, 999).map(lambda n: f.Number(str(n)))
+NUMBERS = st.integers(1, 999).map(lambda n: syntax.Literal(str(n)))
 
 
-def several(inner: st.SearchStrategy[f.Formula]) -> st.SearchStrategy[tuple[f.Formula, ...]]:
+def several(inner: st.SearchStrategy[syntax.Tree]) -> st.SearchStrategy[tuple[syntax.Tree, ...]]:
     return st.lists(inner, min_size=2, max_size=5).map(tuple)
 
 
 FORMULAS = st.recursive(
     NUMBERS,
     lambda inner: st.one_of(
-        several(inner | inner.map(f.Negated)).map(f.Sum),
-        several(inner).map(f.Product),
-        st.builds(f.Quotient, inner, inner),
-        inner.map(f.Negated),
+        several(inner | inner.map(syntax.Negative)).map(syntax.Sum),
+        several(inner).map(syntax.Product),
+        st.builds(syntax.Binary, st.just("/"), inner, inner),
+        inner.map(syntax.Negative),
     ),
     max_leaves=30,
 )
 
 
-def value(formula: f.Formula) -> Fraction:
+def value(formula: syntax.Tree) -> Fraction:
     """What a formula of numbers is equal to."""
     match formula:
-        case f.Number(digits):
+        case syntax.Literal(digits):
             return Fraction(digits)
-        case f.Negated(operand):
+        case syntax.Negative(operand):
             return -value(operand)
-        case f.Sum(terms):
+        case syntax.Sum(terms):
             return sum(map(value, terms), Fraction(0))
-        case f.Product(factors):
+        case syntax.Product(factors):
             product = Fraction(1)
             for factor in factors:
                 product *= value(factor)
             return product
-        case f.Quotient(numerator, denominator):
+        case syntax.Binary("/", numerator, denominator):
             return value(numerator) / value(denominator)
     raise AssertionError(formula)
 
@@ -115,7 +116,7 @@ class Reader:
 
 
 @given(FORMULAS, st.floats(2, 30))
-def test_broken_lines_mean_the_same(formula: f.Formula, room: float) -> None:
+def test_broken_lines_mean_the_same(formula: syntax.Tree, room: float) -> None:
     """The lines of a broken formula, read one after the other, are equal to it."""
     try:
         right = value(formula)
@@ -128,9 +129,9 @@ def test_broken_lines_mean_the_same(formula: f.Formula, room: float) -> None:
 
 
 @given(st.lists(NUMBERS, min_size=2, max_size=40), st.floats(8, 30))
-def test_sums_fit(terms: list[f.Number], room: float) -> None:
+def test_sums_fit(terms: list[syntax.Literal], room: float) -> None:
     """A sum of narrow terms is broken into lines that all fit."""
-    assert all(width(line) <= room for line in broken(f.Sum(tuple(terms)), room))
+    assert all(width(line) <= room for line in broken(syntax.Sum(tuple(terms)), room))
 
 
 def test_what_breaks_by_itself() -> None:
@@ -143,7 +144,7 @@ def test_what_breaks_by_itself() -> None:
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=40))
 def test_decimals_keep_all_their_digits(number: Decimal) -> None:
     """A decimal is shown as it is, however many digits it has."""
-    shown = f.text(f.decimal(number))
+    shown = syntax.shown(f.decimal(number))
     assert Decimal(shown) == number
 
 
@@ -151,7 +152,7 @@ def test_decimals_keep_all_their_digits(number: Decimal) -> None:
 def test_exact_numbers_keep_all_their_digits(count: int, places: int) -> None:
     """A short decimal is shown exactly, whatever its size."""
     number = fmpq(count, 10**places)
-    assert Fraction(f.text(rational_formula(number, 6))) == Fraction(count, 10**places)
+    assert Fraction(syntax.shown(rational_formula(number, 6))) == Fraction(count, 10**places)
 
 
 def presented(entry: str, places: int = 4) -> Presentation:
@@ -171,7 +172,7 @@ def test_very_large_and_very_small_numbers() -> None:
         "exp(2 * log(2)) - 4": "0",
     }.items():
         shown = presented(entry)
-        assert f.text(shown.decimal(shown.solution.program.quantities["y"], 0, 0)) == text
+        assert syntax.shown(shown.decimal(shown.solution.program.quantities["y"], 0, 0)) == text
 
 
 def test_row_sums_take_a_free_letter() -> None:

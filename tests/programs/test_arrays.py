@@ -103,14 +103,14 @@ def test_numbers_of_arrays_are_no_symbols():
 def test_formulas_show_arrays_as_matrices():
     """In brackets in text, as a matrix in LaTeX; of large ones the first and the last."""
     p = program({"X": (2, 2)}, {"Y": "X @ [[1, -inf], [1/2, 0]]", "v": "[1, 2]"})
-    named = {node.serial: formulas.Symbol(name) for name, node in p.quantities.items()}
+    named = {node.serial: syntax.Name(name) for name, node in p.quantities.items()}
     shown = formula(p.quantities["Y"], named)
-    assert formulas.text(shown) == "X @ [[1, -inf], [1/2, 0]]"
+    assert syntax.shown(shown) == "X @ [[1, -inf], [1/2, 0]]"
     matrix = r"\begin{bmatrix} 1 & -\infty \\ \frac{1}{2} & 0 \end{bmatrix}"
     assert formulas.latex(shown) == rf"X\,{matrix}"
-    assert formulas.text(formula(p.quantities["v"], named)) == "[1, 2]"
+    assert syntax.shown(formula(p.quantities["v"], named)) == "[1, 2]"
     wide = program({}, {"w": f"[{', '.join(map(str, range(9)))}]"}).quantities["w"]
-    assert formulas.text(formula(wide, {})) == "[0, 1, 2, 3, ..., 8]"
+    assert syntax.shown(formula(wide, {})) == "[0, 1, 2, 3, ..., 8]"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from symattn.expressions import formulas as f
-from symattn.programs.display import formula, gradient_symbol, names
+from symattn.expressions import syntax
+from symattn.programs.display import formula, names
 from symattn.programs.enclosures import Axes
 from symattn.programs.program import differentiate, program
 
@@ -65,7 +66,7 @@ TEXTS = [
 def test_the_formula_of_a_step_computes_the_step(text):
     """The formula's text, read as a step again, gives the same numbers."""
     made = program(SHAPES, {"R": text})
-    shown = f.text(formula(made.quantities["R"], {}))
+    shown = syntax.shown(formula(made.quantities["R"], {}))
     again = program(SHAPES, {"R": shown})
     first, second = (floats(DATA, p.quantities["R"]) for p in (made, again))
     assert np.array_equal(first, second)
@@ -88,7 +89,7 @@ def test_known_formulas(text, shown, latex):
     """Steps of attention look as they are written."""
     shapes = {"Q": (2, 3), "K": (2, 3), "S": (2, 2), "A": (2, 2), "W_Q": (2, 2), "d_k": ()}
     tree = formula(program(shapes, {"R": text}).quantities["R"], {})
-    assert f.text(tree) == shown
+    assert syntax.shown(tree) == shown
     assert f.latex(tree) == latex
 
 
@@ -100,7 +101,7 @@ def attention():
 def shown_gradients(made):
     """The formula of every gradient, by the names of what it is computed from."""
     known = names(made)
-    return {name: f.text(formula(node, known)) for name, node in made.gradients.items()}
+    return {name: syntax.shown(formula(node, known)) for name, node in made.gradients.items()}
 
 
 def test_backward_steps_are_shown_by_named_quantities():
@@ -156,15 +157,15 @@ def test_gradients_of_masks_and_entries_are_named():
 
 def test_gradients_have_a_symbol():
     """dL/dW_Q in text, with its subscript in LaTeX."""
-    assert gradient_symbol("W_Q").text == "dL/dW_Q"
-    assert f.latex(gradient_symbol("W_Q")) == r"\mathrm{d}W_{Q}"
+    assert syntax.shown(syntax.Gradient("W_Q")) == "dL/dW_Q"
+    assert f.latex(syntax.Gradient("W_Q")) == r"\mathrm{d}W_{Q}"
 
 
 @pytest.mark.heavy
 def test_long_chains_are_shown():
     """The gradient of the longest chain of operations is shown without running deep."""
     made = differentiate(program({"X": (1, 1)}, {"R": "/".join(["X"] * 199)}), "R")
-    assert f.text(formula(made.quantities["R"], {})) == "/".join(["X"] * 199)
+    assert syntax.shown(formula(made.quantities["R"], {})) == "/".join(["X"] * 199)
     shown = shown_gradients(made)["X"].replace("dL/dR", "dR")
     assert evaluate(shown, {"X": 2.0, "R": 2.0**-197, "dR": 3.0}) == -3 * 197 * 2.0**-198
 

@@ -13,7 +13,7 @@ from symattn.auditing.prints import PrintedRecomputation
 from symattn.auditing.standard import Recipes
 from symattn.cases.case import make
 from symattn.crosscheck.calls import FUNCTIONS as CROSSCHECKED
-from symattn.expressions import formulas
+from symattn.expressions import formulas, syntax
 from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Masked
@@ -231,7 +231,7 @@ def test_each_part_computes_the_same(step):
                 written = presentation.worked.by_name(node, i, j)
                 assert written is not None
                 assert not worked or formulas.latex(written)
-            assert formulas.text(formula(node, names(program)))
+            assert syntax.shown(formula(node, names(program)))
     shown = str(in_latex(sheet(solution, detail="full").blocks))
     differentiated = [program.gradients[name] for name in solution.case.wrt if name != "y"]
     for node in (*program.quantities.values(), *differentiated):

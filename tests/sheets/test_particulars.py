@@ -9,6 +9,7 @@ from symattn.auditing.audit import audit
 from symattn.calculus.judging import derived
 from symattn.cases.case import Case
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.printers import blocks as b
 from symattn.sheets import case_sheet, derivation, marked, redpen
 from symattn.sheets.presentation import Presentation
@@ -90,8 +91,8 @@ def test_a_number_has_its_name_without_indices() -> None:
     solution = solve(symattn.case("names", {"W_Q": [[1, 2]], "d_k": 4}, {"Y": "W_Q / sqrt(d_k)"}))
     shown, quantities = Presentation(solution, 4), solution.program.quantities
     number, entry = (shown.entry_name(quantities[name], 0, 1) for name in ("d_k", "W_Q"))
-    assert (f.text(number), f.latex(number)) == ("d_k", "d_{k}")
-    assert (f.text(entry), f.latex(entry)) == ("W_Q[0, 1]", "(W_{Q})_{0,1}")
+    assert (syntax.shown(number), f.latex(number)) == ("d_k", "d_{k}")
+    assert (syntax.shown(entry), f.latex(entry)) == ("W_Q[0, 1]", "(W_{Q})_{0,1}")
 
 
 def test_figures_that_are_worked_out_have_hints() -> None:

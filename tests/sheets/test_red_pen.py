@@ -162,7 +162,7 @@ def test_a_coarse_figure_is_not_struck() -> None:
         ("-0.5 * -(1.00 - 3) / (0.25 / 2) * 3", "-24"),
         ("4 * (32 * 32) / 2 / 4", "512"),
         ("2.5e-1 + 1E+2 * 1e1 - +3.0", "3989/4"),
-        ("sqrt(6.25).T * log(exp(2.0)) + -(-1)", "6"),
+        ("sqrt(6.25) * log(exp(2.0)) + -(-1)", "6"),
     ],
 )
 def test_arithmetic_stands_as_printed(chain, value) -> None:

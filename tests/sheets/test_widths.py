@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.printers.layout import (
     aligned,
@@ -102,15 +103,15 @@ def test_nothing_has_no_width() -> None:
     assert width(read(r"\struck{0.5}\correct{0.25}")) == pytest.approx(width(read("0.50.25")))
 
 
-def term(k: int) -> f.Formula:
+def term(k: int) -> syntax.Tree:
     return f.Symbol("", read(f"a_{{{k}}}"))
 
 
-SUM = f.Sum(tuple(f.Negated(term(k)) if k % 3 == 1 else term(k) for k in range(12)))
+SUM = syntax.Sum(tuple(syntax.Negative(term(k)) if k % 3 == 1 else term(k) for k in range(12)))
 ROOM = 8.0
 
 
-def lines(formula: f.Formula, room: float = ROOM) -> list[str]:
+def lines(formula: syntax.Tree, room: float = ROOM) -> list[str]:
     """The lines of a broken formula: as many terms on each as fit."""
     found = broken(formula, room)
     assert all(width(line) <= room for line in found), found
@@ -130,25 +131,29 @@ def test_sums_fill_their_lines() -> None:
 @pytest.mark.parametrize(
     ("formula", "first", "last"),
     [
-        (f.Negated(SUM), r"-\Bigl(a_{0}", r"\Bigr)"),
-        (f.Product((term(1), SUM)), r"a_{1}\,\Bigl(a_{0}", r"\Bigr)"),
-        (f.Product((SUM, term(1))), r"\Bigl(a_{0}", r"\Bigr)\,a_{1}"),
-        (f.Quotient(SUM, term(1)), r"\frac{1}{a_{1}}\Bigl(a_{0}", r"\Bigr)"),
+        (syntax.Negative(SUM), r"-\Bigl(a_{0}", r"\Bigr)"),
+        (syntax.Product((term(1), SUM)), r"a_{1}\,\Bigl(a_{0}", r"\Bigr)"),
+        (syntax.Product((SUM, term(1))), r"\Bigl(a_{0}", r"\Bigr)\,a_{1}"),
+        (syntax.Binary("/", SUM, term(1)), r"\frac{1}{a_{1}}\Bigl(a_{0}", r"\Bigr)"),
         (
-            f.Quotient(f.Product((term(2), SUM)), term(1)),
+            syntax.Binary("/", syntax.Product((term(2), SUM)), term(1)),
             r"\frac{a_{2}}{a_{1}}\Bigl(a_{0}",
             r"\Bigr)",
         ),
         (
-            f.Quotient(f.Product((f.Number("2"), SUM, term(3))), term(1)),
+            syntax.Binary("/", syntax.Product((syntax.Literal("2"), SUM, term(3))), term(1)),
             r"\frac{2\,a_{3}}{a_{1}}\Bigl(a_{0}",
             r"\Bigr)",
         ),
-        (f.Sum((term(1), f.Negated(SUM))), "a_{1}", r"\Bigr)"),
-        (f.Sum((f.Quotient(SUM, term(1)), term(2))), r"\frac{1}{a_{1}}\Bigl(a_{0}", "a_{2}"),
+        (syntax.Sum((term(1), syntax.Negative(SUM))), "a_{1}", r"\Bigr)"),
+        (
+            syntax.Sum((syntax.Binary("/", SUM, term(1)), term(2))),
+            r"\frac{1}{a_{1}}\Bigl(a_{0}",
+            "a_{2}",
+        ),
     ],
 )
-def test_brackets_around_what_is_broken(formula: f.Formula, first: str, last: str) -> None:
+def test_brackets_around_what_is_broken(formula: syntax.Tree, first: str, last: str) -> None:
     """A broken factor, numerator or subtracted sum has large brackets over its lines."""
     found = lines(formula)
     assert len(found) > 1
@@ -159,21 +164,26 @@ def test_brackets_around_what_is_broken(formula: f.Formula, first: str, last: st
 
 def test_the_widest_factor_is_broken() -> None:
     """Of several sums the widest one; what fits with its brackets stays whole."""
-    short = f.Sum((term(1), term(2)))
-    found = lines(f.Product((short, SUM)), 16.0)
+    short = syntax.Sum((term(1), term(2)))
+    found = lines(syntax.Product((short, SUM)), 16.0)
     assert found[0].startswith(r"\left(a_{1} + a_{2}\right)\,\Bigl(")
-    whole = f.Product((term(1), short))
+    whole = syntax.Product((term(1), short))
     assert broken(whole, width(f.typeset(whole))) == [f.typeset(whole)]
-    within = f.Sum((term(0),) * 4 + (f.Negated(short),))
+    within = syntax.Sum((term(0),) * 4 + (syntax.Negative(short),))
     assert r"- \left(a_{1} + a_{2}\right)" in " ".join(lines(within))
 
 
 def test_what_has_no_place_to_break() -> None:
     """A product of names, a fraction without a sum, a root stay on one line."""
-    wide = f.Product((f.Number("2"), term(1), term(2), term(3)))
-    for formula in (wide, f.Quotient(wide, wide), f.Root(SUM), f.Power(f.E, SUM)):
+    wide = syntax.Product((syntax.Literal("2"), term(1), term(2), term(3)))
+    for formula in (
+        wide,
+        syntax.Binary("/", wide, wide),
+        syntax.Call("sqrt", (SUM,)),
+        syntax.Power(f.E, SUM),
+    ):
         assert broken(formula, 1.0) == [f.typeset(formula)]
-    assert broken(f.Negated(wide), 1.0) == [f.typeset(f.Negated(wide))]
+    assert broken(syntax.Negative(wide), 1.0) == [f.typeset(syntax.Negative(wide))]
 
 
 def test_text_breaks_outside_of_groups() -> None:

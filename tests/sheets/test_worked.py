@@ -10,6 +10,7 @@ import pytest
 
 from symattn.cases.case import make
 from symattn.expressions import formulas as f
+from symattn.expressions import syntax
 from symattn.numbers.balls import spend
 from symattn.printers.latex import document
 from symattn.programs import entrywise
@@ -36,7 +37,7 @@ def test_functions_are_worked_out(text, shown):
     solution = solve(make("worked", GIVEN, {"L": text}))
     found = Presentation(solution, 4).worked.by_name(solution.program.quantities["L"], 0, 0)
     assert found is not None
-    assert f.text(found) == shown
+    assert syntax.shown(found) == shown
 
 
 #: Steps of some hundred bytes whose entries, written out, double with every factor or call.
@@ -53,15 +54,15 @@ DOUBLING = {
 def test_the_work_on_a_sheet_is_bounded(step, detail, monkeypatch):
     """What is set grows with what is written out, which has a limit for an entry and for a sheet;
     words say where it was reached, and digits are given all the same."""
-    count, set_one = 0, f._typeset
+    count, set_one = 0, f.Setter.bound
 
-    def counted(formula):
+    def counted(setter, tree):
         nonlocal count
         count += 1
         assert count < 50_000
-        return set_one(formula)
+        return set_one(setter, tree)
 
-    monkeypatch.setattr(f, "_typeset", counted)
+    monkeypatch.setattr(f.Setter, "bound", counted)
     solution = solve(make("long", {"X": [[1, 2], [3, 4]]}, {"Y": step}))
     made = document(sheet(solution, detail=detail))
     assert "are too long to be worked out here" in made
@@ -130,11 +131,11 @@ def test_who_computes_with_the_decimals_of_a_line_gets_its_result():
     for node in (*program.gradients.values(), *(program.quantities[name] for name in "APL")):
         for i, j in np.ndindex(node.grid):
             formula = shown.worked.in_numbers(node, i, j)
-            result = f.text(shown.decimal(node, i, j))
+            result = syntax.shown(shown.decimal(node, i, j))
             assert formula is not None
-            computed = eval(f.text(formula).replace("^", "**"), {}, known)
+            computed = eval(syntax.shown(formula).replace("^", "**"), {}, known)
             assert abs(mpmath.mpf(result) - computed) < 0.500001e-4, (i, j)
             lines += 1
-            longer += re.search(r"\.\d{5}", f.text(formula)) is not None
+            longer += re.search(r"\.\d{5}", syntax.shown(formula)) is not None
     assert lines > 50
     assert longer > 5
