@@ -50,8 +50,13 @@ def time_limit(seconds: float) -> Iterator[None]:
         clock.stop()
 
 
+#: Seconds after which an interruption that was not heard is made again: what is raised while
+#: garbage is collected, or an object ends, is lost there.
+_AGAIN = 1.0
+
+
 class _Clock:
-    """Interrupts the thread that makes it, once, unless it was stopped before."""
+    """Interrupts the thread that makes it, again and again until it is stopped."""
 
     def __init__(self, seconds: float) -> None:
         self.watch = threading.Thread(target=self._ring, daemon=True)
@@ -69,13 +74,19 @@ class _Clock:
     def _ring(self) -> None:
         # There is no clock of a thread that has just ended.
         with suppress(OSError):
+            self._ring_on()
+
+    def _ring_on(self) -> None:
+        while True:
             while (left := self._end - self._now()) > 0:
                 if self._over.wait(max(left, 0.001)):
                     return
-        with self._lock:
-            if not self._stopped:
+            with self._lock:
+                if self._stopped:
+                    return
                 self._rung = True
                 self._interrupt()
+            self._end += _AGAIN
 
     def stop(self) -> None:
         """Interrupt no more, nor with what was not raised yet."""

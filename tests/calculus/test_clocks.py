@@ -118,6 +118,23 @@ def test_time_is_limited_in_any_thread() -> None:
     assert ends == [True]
 
 
+def test_an_interruption_that_nobody_heard_is_made_again(monkeypatch) -> None:
+    """What is raised while an object ends is lost; the work ends all the same."""
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda raised: lost.append(raised.exc_type))
+
+    class Slow:
+        def __del__(self) -> None:
+            end = time.thread_time() + 0.3
+            while time.thread_time() < end:
+                pass
+
+    with pytest.raises(OutOfTime), time_limit(0.1):
+        Slow()
+        assert lost == [OutOfTime]
+        endless()
+
+
 def test_no_interruption_comes_late() -> None:
     """What ends about when its time does ends as a whole or not at all."""
     ended = 0
