@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.kinds import Mono, Place
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
 from symattn.calculus.kernel.rules import identity
-from symattn.calculus.kernel.signs import Condition, Known, Source
+from symattn.calculus.kernel.signs import Condition, Exists, Known, Source
 from symattn.calculus.kernel.terms import Poly, Unproved
-from symattn.calculus.language import Array
+from symattn.calculus.language import Array, Index
 from symattn.calculus.records import Record, Recorder, Replayer
 from symattn.calculus.rewriting import Rewriting
 from symattn.calculus.tensors import ParsedLine
@@ -130,7 +132,8 @@ class Prover:
         kernel = self.kernel
         kernel.recall(self._known)
         kernel.know(forms)
-        return tuple(kernel.least(conditions))
+        order = sorted(conditions, key=lambda each: (each in kernel.sources, *_order(each)))
+        return tuple(kernel.least(order))
 
     def _vanishes(self, poly: Poly, depth: int) -> bool:
         if not poly:
@@ -162,6 +165,34 @@ class Prover:
             if isinstance(atom, kinds.Delta) and identity(atom):
                 return Last("cases", atom)
         return None
+
+
+def _order(condition: Condition) -> tuple[int, str]:
+    """The order of conditions, the longest first, whenever they were noted."""
+    if isinstance(condition, Exists):
+        return 0, f"{condition.axis}{_written_place(condition.at)}"
+    written = _written(condition.of)
+    return -len(written), written + condition.relation
+
+
+def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
+    """A term as text that does not depend on when its atoms were made."""
+    products = []
+    for mono, c in of:
+        factors = []
+        for atom, e in mono:
+            names = sorted(array.name for array in atom.arrays)
+            places = [_written_place(at) for at in atom.places]
+            first, *_ = kinds.inside(atom)
+            kind = f"{atom.letter}{first if isinstance(first, str) else ''}"
+            factors.append(f"{kind}{names}{places}{_written(atom.parts)}^{e}")
+        products.append(f"{c}{sorted(factors)}")
+    return "+".join(sorted(products))
+
+
+def _written_place(at: Place) -> str:
+    base, offset, images = at
+    return f"{base.name if isinstance(base, Index) else base}{offset:+}{images}"
 
 
 _DIFFERENT = "its sides have different normal forms"

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import floor
-from typing import Any, assert_never
+from typing import Any
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Where
@@ -80,6 +81,16 @@ class Computing(Signs):
         self.choose = choose
         self.facts: dict[Mono, Fact | None] = {}
         self.steps: list[Step] = []
+        self._makers: Mapping[type[Atom], Callable[..., Poly]] = {
+            kinds.Entry: self.entry,
+            kinds.Derivative: self.derivative,
+            kinds.Position: self.position,
+            kinds.Delta: self.equal,
+            kinds.AtMost: self.at_most,
+            kinds.Function: self.function,
+            kinds.Positive: partial(self.function, "positive"),
+            kinds.Bracket: Poly,
+        }
         self.random: frozenset[Array] = frozenset()
         self.permutations: Mapping[str, Axis] = {}
 
@@ -353,41 +364,23 @@ class Computing(Signs):
     def _remade(
         self, atom: Atom, e: Exponent, to: Mapping[Index, Place], changes: Callable[[Atom], bool]
     ) -> Poly:
-        def at(places: Iterable[Place]) -> tuple[Place, ...]:
-            return tuple(replaced(place, to) for place in places)
-
         def of(parts: Iterable[tuple[Mono, Fraction]]) -> Poly:
             return self.remade(Poly(parts), to, changes)
 
         match atom:
-            case kinds.Entry(array, where):
-                value = self.entry(array, at(where))
-            case kinds.Derivative((array, here), (by, there)):
-                value = self.derivative((array, at(here)), (by, at(there)))
-            case kinds.Position(place):
-                value = self.position(replaced(place, to))
-            case kinds.Delta(first, second):
-                value = self.equal(*at((first, second)))
-            case kinds.AtMost(first, second):
-                value = self.at_most(*at((first, second)))
+            case kinds.Size() | kinds.Constant() | kinds.Operations():
+                return power(atom, e)
             case kinds.Sum(axes):
                 with self.inside(*axes) as variables:
                     value = self.sum(variables, of([(self.summands(atom, variables), UNIT)]))
-            case kinds.Bracket(term):
-                value = of(term)
-            case kinds.Function(name, term):
-                value = self.function(name, of(term))
-            case kinds.Positive(term):
-                value = self.function("positive", of(term))
             case kinds.Limit(variable, target):
                 # Its body was computed above the end, if that is a number.
                 value = self.tending(variable, target, lambda: of(atom.parts), is_above=True)
             case kinds.Mean():
                 value = self.expected(lambda: of(atom.parts))
-            case kinds.Size() | kinds.Constant() | kinds.Operations():
-                return power(atom, e)
             case _:
-                assert_never(atom)
+                parts = kinds.mapped(atom, lambda place: replaced(place, to), of)
+                value = self._makers[type(atom)](*parts)
         return self.raised(value, e)
 
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:

@@ -7,10 +7,10 @@ of their indices only are one atom.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeAlias, assert_never, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, assert_never, get_args
 
 from symattn.calculus.language import Array, Axis, Index
 
@@ -192,46 +192,58 @@ KINDS: Mapping[str, type[Atom]] = {kind.letter: kind for kind in get_args(Atom)}
 """The kinds of atoms by their letters."""
 
 
-def made_of(
-    atom: Atom,
-) -> tuple[tuple[Place, ...], Collection[tuple[Mono, Fraction]], frozenset[Array]]:
-    """The places, the products and the arrays that stand in an atom itself."""
-    none = frozenset[Array]()
+def mapped(
+    atom: Atom, at: Callable[[Place], object], of: Callable[[Frozen], object]
+) -> tuple[Any, ...]:
+    """The parts that an atom is made of, with its places and its terms changed."""
     match atom:
-        case Entry(array, at):
-            return at, (), none | {array}
-        case Derivative((of, here), (by, there)):
-            return (*here, *there), (), none | {of, by}
+        case Entry(array, places):
+            return array, tuple(map(at, places))
+        case Derivative((array, here), (by, there)):
+            return (array, tuple(map(at, here))), (by, tuple(map(at, there)))
         case Delta(first, second) | AtMost(first, second):
-            return (first, second), (), none
+            return at(first), at(second)
         case Position(place):
-            return (place,), (), none
-        case Sum(_, body):
-            return (), ((body, UNIT),), none
-        case Bracket(term) | Positive(term) | Mean(term) | Function(_, term) | Limit(_, _, term):
-            return (), term, none
-        case Size() | Constant() | Operations():
-            return (), (), none
+            return (at(place),)
+        case Sum(axes, body):
+            return axes, of(frozenset({(body, UNIT)}))
+        case Limit(variable, target, term):
+            return variable, target, of(term)
+        case Function(name, term):
+            return name, of(term)
+        case Bracket(term) | Positive(term) | Mean(term):
+            return (of(term),)
+        case Size(part) | Constant(part) | Operations(part):
+            return (part,)
     assert_never(atom)
 
 
 def tell(atom: Atom, number: int) -> None:
     """Tell an atom what it is not made with: its number, and what stands in it."""
-    places, parts, arrays = made_of(atom)
+    places: list[Place] = []
+    parts: list[tuple[Mono, Fraction]] = []
+    mapped(atom, places.append, parts.extend)
     inner = [each for mono, _ in parts for each, _ in mono]
     bases = [base for base, _, _ in places]
     bound = len(atom.axes) if isinstance(atom, Sum) else 0
     loose = [base + 1 for base in bases if isinstance(base, int)]
     loose += [each.loose - bound for each in inner]
     own = frozenset(each for each in bases if isinstance(each, Index))
-    varied = {atom.variable} if isinstance(atom, Limit) else set()
+    arrays, varied = set[Array](), set[Array]()
+    match atom:
+        case Entry(array):
+            arrays = {array}
+        case Derivative((array, _), (by, _)):
+            arrays = {array, by}
+        case Limit(variable):
+            varied = {variable}
     told = {
         "number": number,
-        "places": places,
-        "parts": parts,
+        "places": tuple(places),
+        "parts": tuple(parts),
         "free": own.union(*(each.free for each in inner)),
         "loose": max([0, *loose]),
-        "arrays": arrays.union(*(each.arrays for each in inner)) - varied,
+        "arrays": frozenset(arrays).union(*(each.arrays for each in inner)) - varied,
     }
     for name, value in told.items():
         object.__setattr__(atom, name, value)

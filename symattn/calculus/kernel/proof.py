@@ -227,8 +227,8 @@ class Kernel(Reading):
         return right * (-1 / given.zero[use.left])
 
     def least(self, conditions: Iterable[Condition]) -> list[Condition]:
-        """The conditions that do not follow from the others."""
-        kept = sorted(conditions, key=lambda each: (each in self.sources, *_order(each)))
+        """The conditions that do not follow from the others: the first are left out first."""
+        kept = list(conditions)
         for condition in list(kept):
             with self.knowing(self.known, (each for each in kept if each is not condition)):
                 follows = self._follows(condition)
@@ -340,31 +340,3 @@ def _written_out(place: Place) -> list[Place]:
     if isinstance(axis, int) and axis <= MOST_WRITTEN:
         return [(None, k, ()) for k in range(1, axis + 1)]
     return [place]
-
-
-def _order(condition: Condition) -> tuple[int, str]:
-    """The order of conditions, the longest first, whenever they were noted."""
-    if isinstance(condition, Exists):
-        return 0, f"{condition.axis}{_written_place(condition.at)}"
-    written = _written(condition.of)
-    return -len(written), written + condition.relation
-
-
-def _written(of: Iterable[tuple[Mono, Fraction]]) -> str:
-    """A term as text that does not depend on when its atoms were made."""
-    products = []
-    for mono, c in of:
-        factors = []
-        for atom, e in mono:
-            names = sorted(array.name for array in atom.arrays)
-            places = [_written_place(at) for at in atom.places]
-            first, *_ = kinds.inside(atom)
-            kind = f"{atom.letter}{first if isinstance(first, str) else ''}"
-            factors.append(f"{kind}{names}{places}{_written(atom.parts)}^{e}")
-        products.append(f"{c}{sorted(factors)}")
-    return "+".join(sorted(products))
-
-
-def _written_place(at: Place) -> str:
-    base, offset, images = at
-    return f"{base.name if isinstance(base, Index) else base}{offset:+}{images}"

@@ -180,17 +180,39 @@ class Reading(Slopes):
             self.know(known)
 
     def _sign_by_form(self, value: Expr) -> Relation | None:
-        """The sign that an expression has by what stands in it, where it has a meaning."""
-        if self._above_by_form(value):
-            return ">"
-        return ">=" if self._not_below_by_form(value) else None
+        """The sign that an expression has by what stands in it, where it has a meaning: squares
+        and roots, and sums and products of what has one."""
+        match value:
+            case term.Apply("exp") | term.Size() | term.Constant() | term.Position():
+                return ">"
+            case term.Delta() | term.AtMost() | term.Apply("positive"):
+                return ">="
+            case term.Number(fraction):
+                return ">" if fraction > 0 else None if fraction < 0 else ">="
+            case term.Entry(array, _):
+                if (">", array) in self.known.arrays:
+                    return ">"
+                body = None if array in self.folded else array.body
+                by_definition = self._sign_by_form(body) if body is not None else None
+                return by_definition or (">=" if (">=", array) in self.known.arrays else None)
+            case term.Power(base, exponent):
+                is_even = exponent.denominator % 2 == 0 or exponent % 2 == 0
+                return ">" if self._sign_by_form(base) == ">" else ">=" if is_even else None
+            case term.Add() | term.Mul() | term.Div() | term.Sum():
+                signs = {self._sign_by_form(part) for part in term.inside(value)}
+                if None in signs:
+                    return None
+                # What is not below 0 takes nothing from what is above it.
+                is_above = ">" in signs and (len(signs) == 1 or isinstance(value, term.Add))
+                return ">" if is_above else ">="
+        return None
 
     def _is_total(self, value: Expr) -> bool:
         """Return whether an expression is seen to have a meaning whatever its entries are."""
         match value:
-            case term.Div(_, below) if not self._above_by_form(below):
+            case term.Div(_, below) if self._sign_by_form(below) != ">":
                 return False
-            case term.Apply("log", of) if not self._above_by_form(of):
+            case term.Apply("log", of) if self._sign_by_form(of) != ">":
                 return False
             case term.Power(base, exponent) if exponent < 0 or exponent.denominator > 1:
                 sign = self._sign_by_form(base)
@@ -218,46 +240,6 @@ class Reading(Slopes):
                 self._mean_nonzero(body, env)
             case _:
                 self._mean("!=", value, env)
-
-    def _above_by_form(self, value: Expr) -> bool:
-        """Return whether an expression is above 0 by what stands in it, where it has a meaning."""
-        match value:
-            case term.Apply("exp") | term.Size() | term.Constant() | term.Position():
-                return True
-            case term.Number(fraction):
-                return fraction > 0
-            case term.Entry(array, _):
-                return (">", array) in self.known.arrays or self._has_sign(
-                    array, self._above_by_form
-                )
-            case term.Add(parts):
-                # What is not below 0 takes nothing from what is above it.
-                return all(map(self._not_below_by_form, parts)) and any(
-                    map(self._above_by_form, parts)
-                )
-            case term.Mul() | term.Div() | term.Power() | term.Sum():
-                return all(map(self._above_by_form, term.inside(value)))
-        return False
-
-    def _not_below_by_form(self, value: Expr) -> bool:
-        """Return whether an expression is not below 0: squares, roots, and sums of such."""
-        match value:
-            case term.Power(_, exponent) if exponent.denominator % 2 == 0 or exponent % 2 == 0:
-                return True
-            case term.Entry(array, _):
-                known = not self.known.arrays.isdisjoint([(">", array), (">=", array)])
-                return known or self._has_sign(array, self._not_below_by_form)
-            case term.Number(fraction):
-                return fraction >= 0
-            case term.Delta() | term.AtMost() | term.Apply("positive"):
-                return True
-            case term.Add() | term.Mul() | term.Sum() | term.Div():
-                return all(map(self._not_below_by_form, term.inside(value)))
-        return self._above_by_form(value)
-
-    def _has_sign(self, array: Array, sign: Callable[[Expr], bool]) -> bool:
-        """Return whether all entries of an array have a sign by its definition."""
-        return array.body is not None and array not in self.folded and sign(array.body)
 
     def forget(self) -> None:
         """Forget all facts, as more is known now than when they were found."""
@@ -346,22 +328,21 @@ class Reading(Slopes):
         return self.product([self._counted(array.body), *map(self.size, array.axes)])
 
     def _counted(self, value: Expr) -> Poly:
+        """Count the operations of one value: those of its parts, and its own."""
         match value:
-            case term.Add(parts) | term.Mul(parts):
-                return summed([number(len(parts) - 1), *map(self._counted, parts)])
-            case term.Neg(body):
-                return self._counted(body)
-            case term.Div(above, below):
-                return summed([number(1), self._counted(above), self._counted(below)])
             case term.Power(term.Size() | term.Number(), _):
                 return Poly()
-            case term.Power(body, _) | term.Apply(_, body):
-                return 1 + self._counted(body)
+            case term.Add(parts) | term.Mul(parts):
+                own = number(len(parts) - 1)
+            case term.Div() | term.Power() | term.Apply() | term.AtMost() | term.Delta():
+                own = number(1)
+            case term.Neg() | term.Entry() | term.Number():
+                own = Poly()
+            case term.Size() | term.Constant() | term.Position():
+                own = Poly()
             case term.Sum(index, body):
                 size = self.size(index.size)
                 return summed([self.mul(size, self._counted(body)), size, number(-1)])
-            case term.AtMost() | term.Delta():
-                return number(1)
-            case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
-                return Poly()
-        raise Unproved(f"the operations in {type(value).__name__}")
+            case _:
+                raise Unproved(f"the operations in {type(value).__name__}")
+        return summed([own, *map(self._counted, term.inside(value))])

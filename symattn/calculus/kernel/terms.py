@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from types import UnionType
-from typing import Any, ParamSpec, TypeVar, assert_never
+from typing import Any, ParamSpec, TypeVar
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Frozen, Mono, Place, within
@@ -323,36 +323,18 @@ class Terms:
         if not atom.free and atom.loose <= depth:
             return power(atom)
 
-        def at(places: Iterable[Place]) -> tuple[Place, ...]:
-            return tuple(change(place, depth) for place in places)
-
-        def of(poly: Frozen) -> Frozen:
-            return self.changed(poly, change, depth)
-
-        match atom:
-            case kinds.Entry(array, where):
-                return power(self.atom(kinds.Entry, array, at(where)))
-            case kinds.Derivative((array, here), (by, there)):
-                return power(self.atom(kinds.Derivative, (array, at(here)), (by, at(there))))
-            case kinds.Position(place):
-                return power(self.atom(kinds.Position, change(place, depth)))
-            case kinds.Delta(first, second):
-                # Names don't matter to what a delta is.
-                return self.delta(*at((first, second)))
-            case kinds.AtMost(first, second):
-                return power(self.atom(kinds.AtMost, *at((first, second))))
-            case kinds.Sum(axes, body):
-                (inner,) = self.renamed(body, change, depth + len(axes))
-                return power(self.atom(kinds.Sum, axes, inner))
-            case kinds.Function(name, term):
-                return power(self.atom(kinds.Function, name, of(term)))
-            case kinds.Limit(variable, target, term):
-                return power(self.atom(kinds.Limit, variable, target, of(term)))
-            case kinds.Bracket(term) | kinds.Positive(term) | kinds.Mean(term):
-                return power(self.atom(type(atom), of(term)))
-            case kinds.Size() | kinds.Constant() | kinds.Operations():
-                return power(atom)
-        assert_never(atom)
+        if isinstance(atom, kinds.Sum):
+            (inner,) = self.renamed(atom.body, change, depth + len(atom.axes))
+            return power(self.atom(kinds.Sum, atom.axes, inner))
+        parts = kinds.mapped(
+            atom,
+            lambda place: change(place, depth),
+            lambda term: self.changed(term, change, depth),
+        )
+        if isinstance(atom, kinds.Delta):
+            # Names don't matter to what a delta is.
+            return self.delta(*parts)
+        return power(self.atom(type(atom), *parts))
 
     def closed(self, mono: Mono, variables: tuple[Index, ...]) -> Mono:
         """A product in which indices are bound, the last innermost."""
