@@ -26,7 +26,7 @@ from symattn.calculus.records import Record
 from symattn.calculus.tensors import ParsedLine
 from symattn.errors import Malformed
 
-FORMAT = "symattn certificate 1"
+FORMAT = "symattn certificate 2"
 _MISSHAPEN = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What data raise that are of another shape than a certificate has."""
 

@@ -80,7 +80,7 @@ class SumChoices:
                     return Step("slide", mono, (k, by))
             groups = _components(body, variables)
             if len(groups) > 1:
-                return Step("split", mono, groups)
+                return Step("nest", mono, groups[0])
             if (led := self._led_back(body, variables)) is not None:
                 return Step("permuted", mono, led)
             return self._arranged(mono, body, variables)

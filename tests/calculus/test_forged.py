@@ -39,7 +39,7 @@ def forged(line, atoms, steps):
     ]
     nothing: dict[str, list[object]] = {"steps": [], "equations": [], "last": []}
     proof = {"line": 1, "by": False, "ready": nothing, "proof": {**nothing, "steps": steps}}
-    data = {"format": "symattn certificate 1", "atoms": [*GIVEN, *atoms], "proofs": [proof]}
+    data = {"format": "symattn certificate 2", "atoms": [*GIVEN, *atoms], "proofs": [proof]}
     return replay(draft.read({**TABLES, "lines": [{"line": line}]}), data)
 
 

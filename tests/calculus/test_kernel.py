@@ -441,10 +441,10 @@ def test_a_certificate_proves_its_own_lines_only() -> None:
     [
         {},
         {"format": "other"},
-        {"format": "symattn certificate 1"},
-        {"format": "symattn certificate 1", "atoms": [["x"]], "proofs": []},
-        {"format": "symattn certificate 1", "atoms": [], "proofs": [{"line": 1}]},
-        {"format": "symattn certificate 1", "atoms": 3, "proofs": 4},
+        {"format": "symattn certificate 2"},
+        {"format": "symattn certificate 2", "atoms": [["x"]], "proofs": []},
+        {"format": "symattn certificate 2", "atoms": [], "proofs": [{"line": 1}]},
+        {"format": "symattn certificate 2", "atoms": 3, "proofs": 4},
     ],
 )
 def test_what_is_no_certificate_is_refused(data) -> None:
@@ -547,7 +547,7 @@ def test_no_step_proves_what_is_false(line, hypotheses, atoms, steps, last) -> N
     }
     ready = {"steps": [], "equations": [["assume", 0]] if hypotheses else [], "last": []}
     data = {
-        "format": "symattn certificate 1",
+        "format": "symattn certificate 2",
         "title": "",
         "atoms": atoms,
         "proofs": [{"line": 1, "by": False, "ready": ready, "proof": proof, "where": []}],
@@ -593,7 +593,7 @@ def test_a_short_series_has_errors(true, false) -> None:
         replay(read, json.loads(text.replace('"data": 3}', '"data": 1}')), draft_of)
 
 
-def test_a_sum_is_split_with_all_its_factors() -> None:
+def test_a_sum_is_nested_with_all_its_factors() -> None:
     """Those that have none of its indices as well."""
     kernel = Kernel()
     read = draft.read({**TABLES, "define": {}, "lines": [{"line": "sum(i, x[i]) == t"}]})
@@ -604,7 +604,7 @@ def test_a_sum_is_split_with_all_its_factors() -> None:
     ((((letter, _),), _),) = number.items()
     assert isinstance(atom, kinds.Sum)
     constant = kernel.atom(kinds.Sum, atom.axes, ((letter, 1),))
-    assert RULES["split"](kernel, ((constant, 1),), ((0,),)) == kernel.mul(number, kernel.size("n"))
+    assert RULES["nest"](kernel, ((constant, 1),), (0,)) == kernel.mul(number, kernel.size("n"))
 
 
 def test_a_bundled_derivation_is_no_reason_in_a_certificate() -> None:
@@ -612,7 +612,7 @@ def test_a_bundled_derivation_is_no_reason_in_a_certificate() -> None:
     ready = {"steps": [], "equations": [["assume", 0]], "last": []}
     proof: dict[str, list[object]] = {"steps": [], "equations": [], "last": []}
     entry = {"line": 1, "by": True, "ready": ready, "proof": proof, "where": []}
-    data = {"format": "symattn certificate 1", "title": "", "atoms": [], "proofs": [entry]}
+    data = {"format": "symattn certificate 2", "title": "", "atoms": [], "proofs": [entry]}
     lines = [{"line": "J[i, k] == A[i] * (delta(i, k) - A[k])", "by": ["softmax-jacobian"]}]
     define = {"A[i]": "sigmoid(x[i])", "J[i, k]": "diff(A[i], x[k])"}
     read = draft.read({"sizes": ["n"], "shapes": {"x": ["n"]}, "define": define, "lines": lines})

@@ -9,7 +9,7 @@ from fractions import Fraction
 from symattn.calculus import language as term
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import UNIT, Exponent, Place
-from symattn.calculus.kernel.signs import Condition, Exists, Relation, Sign, Source
+from symattn.calculus.kernel.signs import Condition, Exists, Relation, Sign, Source, in_order
 from symattn.calculus.kernel.slopes import Slopes
 from symattn.calculus.kernel.terms import (
     Poly,
@@ -175,7 +175,8 @@ class Reading(Slopes):
         has no meaning at some of them, it says nothing of a term that has."""
         sign = self._sign_by_form(value)
         if sign is not None and not self.is_met(sign, poly) and self._is_total(value):
-            known = self.for_all({Sign(sign, poly.frozen())}, poly.free)
+            free = sorted(poly.free, key=lambda index: index.number)
+            known = self.for_all({Sign(sign, poly.frozen())}, free)
             self.forms |= known
             self.know(known)
 
@@ -288,7 +289,7 @@ class Reading(Slopes):
 
     def moved(self, conditions: Iterable[Condition], to: Mapping[Index, Place]) -> set[Condition]:
         """Conditions at other places."""
-        changed = {condition: self._moved(condition, to) for condition in conditions}
+        changed = {condition: self._moved(condition, to) for condition in in_order(conditions)}
         for condition, other in changed.items():
             if condition in self.sources:
                 value, at = self.sources[condition]

@@ -252,7 +252,7 @@ class Signs(Terms):
     def for_all(self, conditions: set[Condition], indices: Iterable[Index]) -> set[Condition]:
         """Conditions for all values of indices, one after another."""
         for index in indices:
-            bound = {condition: self._quantified(condition, index) for condition in conditions}
+            bound = {each: self._quantified(each, index) for each in in_order(conditions)}
             for condition, other in bound.items():
                 # They say the same of an expression.
                 if condition in self.sources:
@@ -384,6 +384,18 @@ class Signs(Terms):
     def size(self, axis: Axis) -> Poly:
         """The length of an axis."""
         return number(axis) if isinstance(axis, int) else power(self.atom(kinds.Size, axis))
+
+
+def in_order(conditions: Iterable[Condition]) -> list[Condition]:
+    """Conditions in the same order in every run, as atoms are numbered when they are made."""
+
+    def rank(condition: Condition) -> tuple[object, ...]:
+        if isinstance(condition, Exists):
+            return ("",)
+        products = sorted((numbered(mono), c) for mono, c in condition.of)
+        return condition.relation, str(condition.axes), products
+
+    return sorted(conditions, key=rank)
 
 
 def refuse_beyond(axis: Axis, at: Place) -> None:

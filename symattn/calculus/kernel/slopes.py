@@ -13,7 +13,7 @@ from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Choice, Computing, Fact
 from symattn.calculus.kernel.germs import Germs
 from symattn.calculus.kernel.kinds import Atom, Frozen, Mono, Place, Target, within
-from symattn.calculus.kernel.signs import Condition, Exists, Known, Sign
+from symattn.calculus.kernel.signs import Condition, Exists, Known, Sign, in_order
 from symattn.calculus.kernel.terms import (
     Poly,
     Unproved,
@@ -271,7 +271,7 @@ class Slopes(Computing):
     def _need_near(self, conditions: Iterable[Condition], germs: Germs) -> None:
         """Note conditions as they are near the end of a limit."""
         variable = germs.variable
-        for condition in conditions:
+        for condition in in_order(conditions):
             if isinstance(condition, Exists) or not depends(Poly(condition.of).arrays, {variable}):
                 self.conditions.add(condition)
                 continue

@@ -109,24 +109,6 @@ def _together(
 
 
 @rule
-def split(kernel: Computing, mono: Mono, groups: tuple[tuple[int, ...], ...]) -> Poly:
-    """Sums over indices that no factor has in common: their product."""
-    with _inside(kernel, mono) as (body, variables):
-        product = number(1)
-        used: list[int] = []
-        for group in groups:
-            own = tuple(variables[k] for k in group)
-            used += group
-            mine = tuple(pair for pair in body if not pair[0].free.isdisjoint(own))
-            others = _others(variables, *own)
-            check(all(pair[0].free.isdisjoint(others) for pair in mine))
-            product = kernel.mul(product, kernel.sum(own, single(mine)))
-        check(sorted(used) == list(range(len(variables))))
-        rest = tuple(pair for pair in body if pair[0].free.isdisjoint(variables))
-        return kernel.mul(single(rest), product)
-
-
-@rule
 def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
     """The same sum with its indices in another order."""
     axes = only(mono, kinds.Sum)[0].axes
@@ -151,7 +133,8 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
 
 @rule
 def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
-    """Factors that depend on some indices only are summed over these first."""
+    """Factors that depend on some indices only are summed over these first; what others do not
+    depend on comes out of the sum, so that sums without an index in common are a product."""
     with _inside(kernel, mono) as (body, variables):
         check(len({*group}) == len(group) and {*group} <= {*range(len(variables))})
         own = tuple(variables[k] for k in group)
