@@ -139,11 +139,13 @@ class SumChoices:
             first, second = atom.first[0], atom.second[0]
             if first not in colours or second not in colours:
                 continue
-            pair = variables.index(first), variables.index(second)
-            if colours[first] > colours[second]:
+            pair, others = (variables.index(first), variables.index(second)), without(body, atom)
+            # The comparison itself tells which comes first: what stands beside it decides.
+            beside = self._colours(others, variables)
+            if beside[first] > beside[second]:
                 return Step("reversed", mono, pair)
-            if colours[first] == colours[second] and len(variables) == 2:
-                rest = single(without(body, atom))
+            if beside[first] == beside[second] and len(variables) == 2:
+                rest = single(others)
                 if kernel.put(rest, {first: atom.second, second: atom.first}) == rest:
                     return Step("halved", mono, pair)
         groups: dict[int, list[int]] = {}

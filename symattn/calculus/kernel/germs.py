@@ -340,7 +340,7 @@ class Germs:
 
 
 def expansion(kernel: Computing, mono: Mono, terms: int) -> Poly:
-    """A limit by expanding what tends to so many terms."""
+    """``limit(t, 0, sin(t) / t) == 1``: what a term tends to by its expansion, to so many terms."""
     match mono:
         case ((kinds.Limit(variable, target, of), 1),) if 0 < terms <= _MOST_TERMS:
             return Germs(kernel, variable, target, terms).limit(Poly(of))

@@ -28,9 +28,10 @@ from symattn.calculus.language import Index
 from symattn.expressions.elementary import ELEMENTARY
 
 # -- the table of all rules that need a choice -------------------------------------------
-# Each row is a lemma: its name, what it says, and the function that applies it, which raises
-# :class:`Unproved` where it does not apply. What a rule needs it notes (:meth:`Signs.need`), so
-# that a line that is proved by it holds where that is so.
+# Each row is a lemma: its name, an instance of what it says, in the language of derivations, and
+# the function that applies it, which raises :class:`Unproved` where it does not apply. What a rule
+# needs it notes (:meth:`Signs.need`), so that a line that is proved by it holds where that is so.
+# What it says is proved by it, and tried at numbers, whenever the tests are run.
 
 MOST_WRITTEN = 12
 """Sums over axes of fixed length are written out up to this, and places shifted."""
@@ -83,7 +84,8 @@ _MOST_CLEARED = 64
 
 @rule
 def boolean(kernel: Computing, mono: Mono, switch: Atom) -> Poly:
-    """``f(a + b x) = f(a) + b (f(a + x) - f(a))`` where b is 0 or 1."""
+    """``sin(a + step(0 < t) * b) == sin(a) + step(0 < t) * (sin(a + b) - sin(a))``, and so of any
+    function, where what stands for the step is 0 or 1."""
     atom, e = _applied(mono)
     if not isinstance(switch, kinds.Boolean):
         check(kernel.settled(((switch, 2),)) == power(switch))
@@ -108,7 +110,7 @@ def _function(kernel: Computing, atom: Applied, e: Exponent, of: Poly) -> Poly:
 
 @rule
 def inside(kernel: Computing, mono: Mono, steps: tuple[tuple[Mono, Atom, Mono], ...]) -> Poly:
-    """A function of what is equal: quotients cancelled in its argument."""
+    """``sin((a * b + a * t) / (b + t)) == sin(a)``: quotients cancelled in an argument."""
     atom, e = _applied(mono)
     of = Poly(atom.of)
     for product, base, leading in steps:
@@ -132,7 +134,8 @@ def divided(kernel: Computing, mono: Mono, base: Atom, leading: Mono) -> Poly:
 
 @rule
 def factor(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
-    """``(c a b)^e = c^e a^e b^e``; of a root each factor taken out is above 0, or an even power."""
+    """``sqrt(4 * exp(2 * a) * b) == 2 * exp(a) * sqrt(b)``, and of other powers: of a root each
+    factor taken out is above 0, or an even power."""
     atom, e = only(mono, kinds.Bracket)
     content, shared = Fraction(data[0]), data[1]
     with kernel.apart() as own:
@@ -179,7 +182,7 @@ def _parted(kernel: Computing, poly: Poly, content: Fraction, shared: Mono) -> P
 
 @rule
 def magnitude(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """``sqrt(c x^2) = sqrt(c) (2 x step(0 < x) - x)``."""
+    """``sqrt(3 * a**2) == sqrt(3) * a * (2 * step(0 < a) - 1)``."""
     atom, e = only(mono, kinds.Bracket)
     ((square, c),) = atom.of
     check(e == Fraction(1, 2) and c > 0 and all(k % 2 == 0 for _, k in square))
@@ -190,7 +193,8 @@ def magnitude(kernel: Computing, mono: Mono, _: None) -> Poly:
 
 @rule
 def denominator(kernel: Computing, mono: Mono, data: tuple[Atom, int]) -> Poly:
-    """``f(a / b)`` of what stands above and below: powers and logarithms."""
+    """``log(a + 1 / (b + t)) == log(a * (b + t) + 1) - log(b + t)``, and of powers: of what stands
+    above and below."""
     atom, e = _applied(mono)
     below, k = of_kind(data[0], kinds.Bracket), data[1]
     check(k > 0)
@@ -224,7 +228,7 @@ def cleared(kernel: Computing, poly: Poly, below: Atom, k: int) -> Poly:
 
 @rule
 def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
-    """``log(c a b) = log c + log a + log b`` where these are above 0."""
+    """``log(6 * exp(a) * b) == log(2) + log(3) + a + log(b)`` where these are above 0."""
     atom, e = only(mono, kinds.Function)
     content, shared = Fraction(data[0]), data[1]
     check(atom.name == "log" and e == 1 and content > 0)
@@ -248,7 +252,8 @@ def logarithm(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Pol
 
 @rule
 def angle(kernel: Computing, mono: Mono, part: tuple[Mono, Fraction]) -> Poly:
-    """Sine and cosine of a sum of two."""
+    """``sin(a + b) == sin(a) * cos(b) + cos(a) * sin(b)``,
+    ``cos(a + b) == cos(a) * cos(b) - sin(a) * sin(b)``."""
     atom, e = only(mono, kinds.Function)
     check(atom.name in ("sin", "cos") and e == 1)
     first = single(part[0], Fraction(part[1]))
@@ -263,7 +268,7 @@ def angle(kernel: Computing, mono: Mono, part: tuple[Mono, Fraction]) -> Poly:
 
 @rule
 def quarter(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """Sine and cosine of quarters of a turn."""
+    """``sin(pi / 2) == 1``, ``cos(pi) == -1``, and so of all quarters of a turn."""
     atom, e = only(mono, kinds.Function)
     ((key, c),) = atom.of
     check(atom.name in ("sin", "cos") and only(key, kinds.Constant)[1] == e == 1)
@@ -274,7 +279,7 @@ def quarter(kernel: Computing, mono: Mono, _: None) -> Poly:
 
 @rule
 def parity(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """``f(-x)`` of even and odd functions."""
+    """``sin(-a) == -sin(a)``, ``cos(-a) == cos(a)``, and so of all odd and even functions."""
     atom, e = only(mono, kinds.Function)
     of = ELEMENTARY[atom.name]
     check(of.parity != "" and e == 1)
@@ -284,7 +289,7 @@ def parity(kernel: Computing, mono: Mono, _: None) -> Poly:
 
 @rule
 def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
-    """``cos^2 = 1 - sin^2``."""
+    """``cos(a)**2 == 1 - sin(a)**2``."""
     e, function = dict(mono)[cosine], of_kind(cosine, kinds.Function)
     if function.name != "cos" or not isinstance(e, int) or e <= 1:
         raise Unproved("this rule does not apply")
@@ -296,7 +301,8 @@ def pythagoras(kernel: Computing, mono: Mono, cosine: Atom) -> Poly:
 
 @rule
 def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
-    """A step of ``c a b`` is that of b where c and a are above 0; 1 where all are."""
+    """``step(0 < 2 * exp(a) * b) == step(0 < b)``: factors above 0 change no step; of these alone
+    it is 1."""
     atom, e = only(mono, kinds.Positive)
     content, shared = Fraction(data[0]), data[1]
     check(content > 0 and e == 1)
@@ -311,7 +317,7 @@ def sign(kernel: Computing, mono: Mono, data: tuple[Fraction, Mono]) -> Poly:
 
 @rule
 def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
-    """``x step(0 < -x) = x - x step(0 < x)``."""
+    """``a * step(0 < -a) == a - a * step(0 < a)``."""
     ((base, k),) = of_kind(step, kinds.Positive).of
     check((step, 1) in mono and divides(base, mono))
     other = 1 - kernel.function("positive", single(base, -k))
@@ -323,7 +329,7 @@ def turn(kernel: Computing, mono: Mono, step: Atom) -> Poly:
 
 @rule
 def transport(kernel: Computing, mono: Mono, delta: Atom) -> Poly:
-    """``delta(i, p) f(i) = delta(i, p) f(p)``."""
+    """``delta(i, k) * x[i] == delta(i, k) * x[k]``."""
     check((delta, 1) in mono)
     rest = kernel.put(single(without(mono, delta)), identified(delta))
     # What is 0 or 1 stands once in a product.
@@ -348,7 +354,8 @@ def identified(delta: Atom) -> dict[Index, Place]:
 
 @rule
 def antisymmetry(kernel: Computing, mono: Mono, pair: tuple[Atom, Atom]) -> Poly:
-    """Comparisons of two places both ways: together they say that the places are one."""
+    """``step(i <= k) * step(k <= i) * x[i] == delta(i, k) * x[k]``: both comparisons of two places
+    say that they are one."""
     first, second = (of_kind(each, kinds.AtMost) for each in pair)
     check(first.places == second.places[::-1] and {(first, 1), (second, 1)} <= {*mono})
     return kernel.mul(single(without(mono, first, second)), kernel.equal(*first.places))
@@ -356,7 +363,8 @@ def antisymmetry(kernel: Computing, mono: Mono, pair: tuple[Atom, Atom]) -> Poly
 
 @rule
 def transitivity(kernel: Computing, mono: Mono, three: tuple[Atom, Atom, Atom]) -> Poly:
-    """A comparison that follows from two others is 1 beside them."""
+    """``step(i <= k) * step(k <= l) * step(i <= l) * x[i] * x[l] ==
+    step(i <= k) * step(k <= l) * x[i] * x[l]``: a comparison that follows from two others."""
     first, second, last = (of_kind(each, kinds.AtMost) for each in three)
     check(all((atom, 1) in mono for atom in three))
     check(first.second == second.first and last.places == (first.first, second.second))
@@ -366,7 +374,7 @@ def transitivity(kernel: Computing, mono: Mono, three: tuple[Atom, Atom, Atom]) 
 
 @rule
 def reversal(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """``step(i <= k) = 1 + delta(i, k) - step(k <= i)``."""
+    """``step(i <= k) * x[i] * y[k] == (1 + delta(i, k) - step(k <= i)) * x[i] * y[k]``."""
     atom, e = only(mono, kinds.AtMost)
     check(e == 1)
     other = kernel.at_most(atom.second, atom.first)
@@ -375,7 +383,8 @@ def reversal(kernel: Computing, mono: Mono, _: None) -> Poly:
 
 @rule
 def shift(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """``step(i <= k + 1) = step(i <= k) + delta(i, k + 1)``, and so on."""
+    """``step(i <= k + 1) * x[i] * y[k] == (step(i <= k) + delta(i, k + 1)) * x[i] * y[k]``, and so
+    on."""
     atom, e = only(mono, kinds.AtMost)
     (base, a, images), (other, b, more) = atom.places
     check(e == 1 and not images and not more and base is not None and other is not None)

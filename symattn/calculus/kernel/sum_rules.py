@@ -19,7 +19,6 @@ from symattn.calculus.kernel.terms import (
     depends,
     end_of,
     led_back,
-    number,
     places_in,
     power,
     single,
@@ -47,7 +46,7 @@ def _others(variables: Variables, *own: Index) -> Variables:
 
 @rule
 def collapse(kernel: Computing, mono: Mono, k: int) -> Poly:
-    """The sum over a delta: its index is the other place, where there is such a place."""
+    """``sum(i, delta(i, k) * x[i]) == x[k]``: the sum over a delta, where there is such a place."""
     with _inside(kernel, mono) as (body, variables):
         own = variables[k]
         for delta, e in body:
@@ -70,7 +69,7 @@ def solved(delta: Atom, own: Index) -> tuple[Place, tuple[tuple[str, int], ...]]
 
 @rule
 def written(kernel: Computing, mono: Mono, k: int) -> Poly:
-    """A sum over an axis of known length, term by term."""
+    """``sum(i, w[i]) == w[1] + w[2] + w[3]``: a sum over an axis of known length, term by term."""
     with _inside(kernel, mono) as (body, variables):
         own, axis = variables[k], variables[k].size
         if isinstance(axis, str) or axis > MOST_WRITTEN:
@@ -82,7 +81,8 @@ def written(kernel: Computing, mono: Mono, k: int) -> Poly:
 
 @rule
 def flatten(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """Sums inside of a sum become sums over more indices."""
+    """``sum(i, x[i] * sum(k, A[i, k])) == sum(k, sum(i, x[i] * A[i, k]))``: sums inside of a sum
+    are sums over more indices."""
     with _inside(kernel, mono) as (body, variables):
         inner = [
             each
@@ -110,7 +110,8 @@ def _together(
 
 @rule
 def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
-    """The same sum with its indices in another order."""
+    """``sum(i, k, A[i, k] * B[k, i]) == sum(i, k, A[k, i] * B[i, k])``: the same sum with its
+    indices in another order."""
     axes = only(mono, kinds.Sum)[0].axes
     check(sorted(order) == list(range(len(axes))))
     with (
@@ -133,8 +134,8 @@ def exchange(kernel: Computing, mono: Mono, order: tuple[int, ...]) -> Poly:
 
 @rule
 def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
-    """Factors that depend on some indices only are summed over these first; what others do not
-    depend on comes out of the sum, so that sums without an index in common are a product."""
+    """``sum(k, i, step(k <= i) * x[i]) == sum(i, i * x[i])``: factors that depend on some indices
+    only are summed over these first; what others do not depend on comes out of the sum."""
     with _inside(kernel, mono) as (body, variables):
         check(len({*group}) == len(group) and {*group} <= {*range(len(variables))})
         own = tuple(variables[k] for k in group)
@@ -145,7 +146,7 @@ def nest(kernel: Computing, mono: Mono, group: tuple[int, ...]) -> Poly:
 
 @rule
 def permuted(kernel: Computing, mono: Mono, data: tuple[int, tuple[tuple[str, int], ...]]) -> Poly:
-    """The sum over all ``pi(j)`` is the sum over all j."""
+    """``sum(i, x[s[i]] * y[s[i]]) == sum(i, x[i] * y[i])``: all places, each once."""
     k, images = data
     with _inside(kernel, mono) as (body, variables):
         check(0 <= k < len(variables))
@@ -166,7 +167,8 @@ def _compared(body: Mono, variables: Variables, pair: tuple[int, int]) -> kinds.
 
 @rule
 def reversed_(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
-    """A sum with one comparison of two of its indices in the other order."""
+    """``sum(i, k, step(k <= i) * x[i] * y[k]) ==
+    sum(i, k, (1 + delta(i, k) - step(i <= k)) * x[i] * y[k])``."""
     with _inside(kernel, mono) as (body, variables):
         compared = _compared(body, variables, pair)
         other = power(kernel.atom(kinds.AtMost, compared.second, compared.first))
@@ -176,7 +178,8 @@ def reversed_(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
 
 @rule
 def halved(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
-    """Pairs of places that may be exchanged: half of all pairs, and half of one place twice."""
+    """``sum(i, k, step(i <= k) * x[i] * x[k]) == (sum(i, x[i])**2 + sum(i, x[i]**2)) / 2``: of
+    places that may be exchanged half of all pairs, and half of one place twice."""
     with _inside(kernel, mono) as (body, variables):
         compared = _compared(body, variables, pair)
         first, second = (variables[k] for k in pair)
@@ -189,8 +192,8 @@ def halved(kernel: Computing, mono: Mono, pair: tuple[int, int]) -> Poly:
 
 @rule
 def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
-    """``sum f(i + 1) = sum f(i) + f(n + 1) - f(1)``, whatever an array is taken to be beyond its
-    ends."""
+    """``sum(i, step(i < n) * x[i + 1]) == sum(i, x[i]) - x[1]``: ``sum f(i + 1)`` is
+    ``sum f(i) + f(n + 1) - f(1)``, whatever an array is taken to be beyond its ends."""
     k, by = data
     check(0 < abs(by) <= MOST_WRITTEN)
     with _inside(kernel, mono) as (summand, variables):
@@ -215,7 +218,8 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
 
 @rule
 def counted(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """Sums of powers of places (J. Faulhaber), and how many places there are up to one."""
+    """``sum(i, i**2 + 0 * x[i]) == n * (n + 1) * (2 * n + 1) / 6`` and other powers of places
+    (J. Faulhaber); ``sum(i, step(i <= k)) * x[k] == k * x[k]``, how many there are up to one."""
     with _inside(kernel, mono) as (body, variables):
         check(len(variables) == 1)
         own = variables[0]
@@ -255,8 +259,8 @@ RULES["expansion"] = expansion
 
 @rule
 def moments(kernel: Computing, mono: Mono, _: None) -> Poly:
-    """The expected value over entries that are independent, with mean 0 and variance 1: of
-    products of at most two of each array."""
+    """``expect(u[i] * u[k]) == delta(i, k)``, ``expect(u[i] * v[k]) == 0``: entries of mean 0 and
+    variance 1 that are independent, at most two of each array."""
     atom, e = only(mono, kinds.Mean)
     check(e == 1)
     return summed(_expected(kernel, product) * c for product, c in atom.of)
