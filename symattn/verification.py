@@ -1,8 +1,8 @@
 """A solution held against the independent NumPy recomputation, and against SymPy.
 
 :mod:`symattn.crosscheck` computes every quantity a second time, in float64
-with bounds on its own error, and every gradient twice: by its definition and
-by complex steps. Here the exact values are compared with all of them.
+with bounds on its own error, and every gradient twice: by the chain rule
+and by complex steps. Here the exact values are compared with all of them.
 
 SymPy derives a formula for every quantity, gradients by its own derivatives, and
 puts the case's numbers in (:attr:`symattn.solution.solution.Solution.symbolic`).

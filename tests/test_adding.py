@@ -55,12 +55,11 @@ def squarenorm(x: Node, *, eps: Node) -> Node:
                     "# -- norms and losses -",
                     '''
 def square_norm(X: Matrix, v: Column, epsilon: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``Y = squarenorm(X, eps)``, by the mean squares of the rows."""
+    """Entry of ``C = squarenorm(X, eps)``, by the mean squares of the rows."""
     return X[i][j] / (v[i] + epsilon)
 
 ''',
                 ),
-                ("_RULES_OF_NORMS: Rules = {", '    "square_norm": ("Y", (CHAIN,) * 3),'),
             ],
             f"{CROSSCHECK}/calls.py": [
                 (
@@ -104,7 +103,6 @@ def ratiogate(A: Matrix, i: int, j: int) -> Scalar:
 
 ''',
                 ),
-                ("_RULES_OF_ELEMENTARY: Rules = {", '    "ratiogate": ("C", (CHAIN,)),'),
             ],
             f"{CROSSCHECK}/calls.py": [
                 (
@@ -141,11 +139,9 @@ def ratiogate(A: Matrix, i: int, j: int) -> Scalar:
 """,
                 ),
                 (
-                    "    erf = _moving(",
-                    '    atan = _moving("atan", lambda g, x, y: g / (x * x + 1.0))',
+                    "    erf = _chained(",
+                    "    atan = _chained(atan, lambda g, x, y: g / (x * x + 1.0))",
                 ),
-            ],
-            f"{CROSSCHECK}/lines.py": [
                 (
                     "def ln(",
                     """
@@ -157,15 +153,8 @@ def atan(x: Any) -> Any:
 """,
                 )
             ],
-            f"{CROSSCHECK}/evaluation.py": [
-                ("from symattn.crosscheck.lines import erf", "from .lines import atan"),
-                (
-                    "    erf = _noted(",
-                    "    atan = _noted(atan, lambda g, x, y: g / (1 + x * x))",
-                ),
-            ],
             f"{CROSSCHECK}/definitions.py": [
-                ("from symattn.crosscheck.lines import sign", "from .lines import atan"),
+                ("from symattn.crosscheck.scalars import sign", "from .scalars import atan"),
                 (
                     "def softplus(",
                     '''
@@ -175,7 +164,6 @@ def arc_tangent(A: Matrix, i: int, j: int) -> Scalar:
 
 ''',
                 ),
-                ("_RULES_OF_ELEMENTARY: Rules = {", '    "arc_tangent": ("C", (CHAIN,)),'),
             ],
             f"{CROSSCHECK}/calls.py": [
                 ('            "sqrt": "square_root",', '            "atan": "arc_tangent",')

@@ -1,21 +1,19 @@
-r"""The definitions of the operations and of their gradients, entry by entry.
+"""The definitions of the operations, entry by entry.
 
 Each function gives one entry of a result, the way a textbook writes it. The
 recomputation runs these very functions, and sheets typeset their source, so a
 reader of a sheet sees the code that was checked. Whence the style: one ``return``
-with nothing but scalar arithmetic, :mod:`symattn.crosscheck.lines`, choices
-and ``sum``.
+with nothing but scalar arithmetic, the functions of
+:mod:`symattn.crosscheck.scalars`, choices and ``sum``.
 
-What flows into an operand is mostly what the chain rule makes of the definition itself
-(:mod:`symattn.crosscheck.evaluation`). Where a sheet shows it, or a kink has a convention, a
-gradient gives one entry of ``dL/dX`` for an operand ``X`` of an operation with the result
-``C``; ``G`` is the gradient that arrives, ``dL/dC``.
+What flows into an operand is what the chain rule makes of the definition itself
+(:mod:`symattn.crosscheck.evaluation`), so that there are none of gradients.
 
 Names, the same everywhere: ``n`` and ``d`` are the numbers of rows and columns
 of the first operand, ``m`` is the number of columns of the result. Indices
 come last and count from 0. How a definition takes its operands, the types of its
 parameters say.
-Tests hold each against NumPy, each gradient against differences too.
+Tests hold each against NumPy, and its gradients against differences.
 """
 
 from __future__ import annotations
@@ -26,10 +24,12 @@ from functools import cache
 from math import inf
 from typing import Any, TypeAlias
 
-from symattn.crosscheck.lines import (
+from symattn.crosscheck.scalars import (
     cos,
     erf,
     exp,
+    first_greatest,
+    first_least,
     greatest,
     least,
     ln,
@@ -39,9 +39,9 @@ from symattn.crosscheck.lines import (
     sqrt,
     tanh,
 )
-from symattn.crosscheck.lines import sign as sign_of
+from symattn.crosscheck.scalars import sign as sign_of
 
-#: A number: an operand's one entry, or a size that is computed with.
+#: A number: an operand's one entry.
 Scalar: TypeAlias = Any
 #: The entries of an operand that is one row, or one column.
 Row: TypeAlias = Sequence[Any]
@@ -52,13 +52,12 @@ Matrix: TypeAlias = Sequence[Sequence[Any]]
 Mask: TypeAlias = Sequence[Sequence[float]]
 #: The entries of one row that holds whole numbers.
 Whole: TypeAlias = Sequence[int]
+#: What is no operand: a number that is known, and what rows of exponentials sum to.
+Constant: TypeAlias = Any
+Normalisers: TypeAlias = Sequence[Any]
 
-#: Of what flows into an operand: it is what the chain rule makes of the definition.
-CHAIN = ""
-#: For each operation the letter of its result in formulas, and the gradient by each
-#: of its operands, which come first among its parameters: CHAIN, or a definition of its own
-#: where a sheet shows it or a kink has a convention; None: none flows.
-Rules: TypeAlias = Mapping[str, tuple[str, tuple[str | None, ...]]]
+
+# -- weights, masks and choices -----------------------------------------------------------
 
 
 def normaliser(S: Matrix, m: int, i: int) -> Scalar:
@@ -66,29 +65,14 @@ def normaliser(S: Matrix, m: int, i: int) -> Scalar:
     return sum(exp(S[i][k]) for k in range(m))
 
 
-def softmax(S: Matrix, Z: Column, i: int, j: int) -> Scalar:
+def softmax(S: Matrix, Z: Normalisers, i: int, j: int) -> Scalar:
     """Entry of the weights of each query: that of key j, by the normalisers of the rows."""
     return exp(S[i][j]) / Z[i]
 
 
-def softmax_gradient(A: Matrix, G: Matrix, m: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for the weights ``A = softmax(S)``."""
-    return A[i][j] * (G[i][j] - sum(A[i][k] * G[i][k] for k in range(m)))
-
-
-def softmax_jacobian(A: Matrix, delta: Matrix, i: int, j: int, k: int) -> Scalar:
-    """The derivative of the weight ``A[i][j]`` by the score ``S[i][k]``; ``delta`` is 1 or 0."""
-    return A[i][j] * (delta[j][k] - A[i][k])
-
-
-def log_softmax(S: Matrix, Z: Column, i: int, j: int) -> Scalar:
+def log_softmax(S: Matrix, Z: Normalisers, i: int, j: int) -> Scalar:
     """Entry of the logarithms of the weights, by the normalisers of the rows."""
     return S[i][j] - log(Z[i])
-
-
-def log_softmax_gradient(G: Matrix, C: Matrix, m: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``C = log_softmax(S)``."""
-    return G[i][j] - exp(C[i][j]) * sum(G[i][k] for k in range(m))
 
 
 def logsumexp(S: Matrix, d: int, i: int) -> Scalar:
@@ -96,28 +80,9 @@ def logsumexp(S: Matrix, d: int, i: int) -> Scalar:
     return log(sum(exp(S[i][k]) for k in range(d)))
 
 
-def logsumexp_gradient(G: Column, S: Matrix, C: Column, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``C = logsumexp(S)``."""
-    return G[i] * exp(S[i][j] - C[i])
-
-
 def entropy(A: Matrix, d: int, i: int) -> Scalar:
     """The entropy of row i of the weights, in natural units; 0 ln 0 is 0."""
     return -sum(A[i][k] * ln(A[i][k]) for k in range(d))
-
-
-def entropy_gradient(G: Column, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = entropy(A)``; there is none at 0."""
-    return -G[i] * (1 + ln(A[i][j]))
-
-
-_RULES_OF_WEIGHTS: Rules = {
-    "normaliser": ("Z", ()),
-    "softmax": ("A", ("softmax_gradient",)),
-    "log_softmax": ("C", ("log_softmax_gradient",)),
-    "logsumexp": ("C", ("logsumexp_gradient",)),
-    "entropy": ("C", ("entropy_gradient",)),
-}
 
 
 def causal(S: Matrix, i: int, j: int) -> Scalar:
@@ -125,19 +90,9 @@ def causal(S: Matrix, i: int, j: int) -> Scalar:
     return S[i][j] if j <= i else -inf
 
 
-def causal_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``causal(S)``."""
-    return G[i][j] if j <= i else 0
-
-
 def mask(S: Matrix, M: Mask, i: int, j: int) -> Scalar:
     """Entry of the scores that ``M`` keeps (1) or hides (0)."""
     return S[i][j] if M[i][j] == 1 else -inf
-
-
-def mask_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``mask(S, M)``."""
-    return G[i][j] if M[i][j] == 1 else 0
 
 
 def causal_last(S: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
@@ -155,33 +110,14 @@ def padding(S: Matrix, a: int, i: int, j: int) -> Scalar:
     return S[i][j] if j < a else -inf
 
 
-_RULES_OF_MASKS: Rules = {
-    "causal": ("T", ("causal_gradient",)),
-    "causal_last": ("T", (CHAIN,)),
-    "mask": ("T", ("mask_gradient", None)),
-    "window": ("T", (CHAIN,)),
-    "padding": ("T", (CHAIN,)),
-}
-
-
 def relu(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = relu(A)``."""
-    return greatest(A[i][j], 0)
-
-
-def relu_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = relu(A)``; 0 at 0."""
-    return G[i][j] if A[i][j] > 0 else 0
+    """Entry of ``C = relu(A)``; at 0 nothing flows back."""
+    return first_greatest(0, A[i][j])
 
 
 def absolute(A: Matrix, i: int, j: int) -> Scalar:
     """Entry of ``C = abs(A)``."""
     return magnitude(A[i][j])
-
-
-def absolute_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = abs(A)``; 0 at 0."""
-    return G[i][j] * sign_of(A[i][j])
 
 
 def sign(A: Matrix, i: int, j: int) -> Scalar:
@@ -194,49 +130,14 @@ def maximum(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
     return greatest(A[i][j], B[i][j])
 
 
-def maximum_left_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = maximum(A, B)``; half at a tie."""
-    return G[i][j] if A[i][j] > B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
-
-
-def maximum_right_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``C = maximum(A, B)``; half at a tie."""
-    return G[i][j] if A[i][j] < B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
-
-
 def minimum(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
     """Entry of ``C = minimum(A, B)``."""
     return least(A[i][j], B[i][j])
 
 
-def minimum_left_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = minimum(A, B)``; half at a tie."""
-    return G[i][j] if A[i][j] < B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
-
-
-def minimum_right_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``C = minimum(A, B)``; half at a tie."""
-    return G[i][j] if A[i][j] > B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
-
-
 def clip(A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
     """Entry of ``C = clip(A, a, b)``: at least a, at most b."""
-    return least(greatest(A[i][j], a[i][j]), b[i][j])
-
-
-def clip_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = clip(A, a, b)``; all of it at the ends."""
-    return G[i][j] if a[i][j] <= A[i][j] <= b[i][j] else 0
-
-
-def clip_low_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/da`` for ``C = clip(A, a, b)``."""
-    return G[i][j] if A[i][j] < a[i][j] <= b[i][j] else 0
-
-
-def clip_high_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/db`` for ``C = clip(A, a, b)``."""
-    return G[i][j] if greatest(A[i][j], a[i][j]) > b[i][j] else 0
+    return first_least(first_greatest(A[i][j], a[i][j]), b[i][j])
 
 
 def greater(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
@@ -272,33 +173,6 @@ def unequal(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 def where(M: Mask, X: Matrix, Y: Matrix, i: int, j: int) -> Scalar:
     """Entry of ``C = where(M, X, Y)``: that of Y where M is 0, else that of X."""
     return X[i][j] if M[i][j] != 0 else Y[i][j]
-
-
-def where_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dX`` for ``C = where(M, X, Y)``."""
-    return G[i][j] if M[i][j] != 0 else 0
-
-
-def where_else_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dY`` for ``C = where(M, X, Y)``."""
-    return G[i][j] if M[i][j] == 0 else 0
-
-
-_RULES_OF_CHOICES: Rules = {
-    "relu": ("C", ("relu_gradient",)),
-    "absolute": ("C", ("absolute_gradient",)),
-    "sign": ("C", (None,)),
-    "maximum": ("C", ("maximum_left_gradient", "maximum_right_gradient")),
-    "minimum": ("C", ("minimum_left_gradient", "minimum_right_gradient")),
-    "clip": ("C", ("clip_gradient", "clip_low_gradient", "clip_high_gradient")),
-    "greater": ("C", (None, None)),
-    "at_least": ("C", (None, None)),
-    "less": ("C", (None, None)),
-    "at_most": ("C", (None, None)),
-    "equal": ("C", (None, None)),
-    "unequal": ("C", (None, None)),
-    "where": ("C", (None, "where_gradient", "where_else_gradient")),
-}
 
 
 # -- products and sums ------------------------------------------------------------------
@@ -354,39 +228,9 @@ def row_minimum(A: Matrix, i: int) -> Scalar:
     return least(A[i])
 
 
-def row_extreme_gradient(G: Column, A: Matrix, C: Column, d: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for the greatest or least entry C of each row; those that are
-    tied share it evenly, as in PyTorch's amax."""
-    return G[i] / sum(1 if A[i][k] == C[i] else 0 for k in range(d)) if A[i][j] == C[i] else 0
-
-
-_RULES_OF_SUMS: Rules = {
-    "rowsum": ("C", (CHAIN,)),
-    "colsum": ("C", (CHAIN,)),
-    "total": ("C", (CHAIN,)),
-    "cumulative": ("C", (CHAIN,)),
-    "mean": ("C", (CHAIN,)),
-    "variance": ("C", (CHAIN, CHAIN)),
-    "mean_square": ("C", (CHAIN,)),
-    "length": ("C", (CHAIN,)),
-    "row_maximum": ("C", ("row_extreme_gradient",)),
-    "row_minimum": ("C", ("row_extreme_gradient",)),
-}
-
-
 def product(A: Matrix, B: Matrix, d: int, i: int, j: int) -> Scalar:
     """Entry of ``C = A @ B``; shapes (n, d) and (d, m)."""
     return sum(A[i][k] * B[k][j] for k in range(d))
-
-
-def product_left_gradient(G: Matrix, B: Matrix, m: int, i: int, k: int) -> Scalar:
-    """Entry of ``dL/dA = G @ B.T`` for ``C = A @ B``."""
-    return sum(G[i][j] * B[k][j] for j in range(m))
-
-
-def product_right_gradient(A: Matrix, G: Matrix, n: int, k: int, j: int) -> Scalar:
-    """Entry of ``dL/dB = A.T @ G`` for ``C = A @ B``."""
-    return sum(A[i][k] * G[i][j] for i in range(n))
 
 
 def score(Q: Matrix, K: Matrix, d: int, i: int, j: int) -> Scalar:
@@ -394,24 +238,9 @@ def score(Q: Matrix, K: Matrix, d: int, i: int, j: int) -> Scalar:
     return sum(Q[i][c] * K[j][c] for c in range(d))
 
 
-def score_query_gradient(G: Matrix, K: Matrix, m: int, i: int, c: int) -> Scalar:
-    """Entry of ``dL/dQ = G @ K`` for ``S = Q @ K.T``."""
-    return sum(G[i][j] * K[j][c] for j in range(m))
-
-
-def score_key_gradient(G: Matrix, Q: Matrix, n: int, j: int, c: int) -> Scalar:
-    """Entry of ``dL/dK = G.T @ Q`` for ``S = Q @ K.T``."""
-    return sum(G[i][j] * Q[i][c] for i in range(n))
-
-
 def scaled_score(S: Matrix, d: Scalar, i: int, j: int) -> Scalar:
     """Entry of ``T = S / sqrt(d)`` with a number ``d``, mostly the width of the keys."""
     return S[i][j] / sqrt(d)
-
-
-def scaled_score_gradient(G: Matrix, d: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``T = S / sqrt(d)``."""
-    return G[i][j] / sqrt(d)
 
 
 def outer(u: Row, v: Row, i: int, j: int) -> Scalar:
@@ -423,18 +252,6 @@ def additive(Q: Matrix, K: Matrix, v: Row, d: int, i: int, j: int) -> Scalar:
     """Entry of ``S = additive(Q, K, v)``, the scores of D. Bahdanau, K. Cho and Y. Bengio,
     *Neural machine translation by jointly learning to align and translate* (2015)."""
     return sum(v[c] * tanh(Q[i][c] + K[j][c]) for c in range(d))
-
-
-_RULES_OF_PRODUCTS: Rules = {
-    "product": ("C", ("product_left_gradient", "product_right_gradient")),
-    "score": ("S", ("score_query_gradient", "score_key_gradient")),
-    "scaled_score": ("T", ("scaled_score_gradient", CHAIN)),
-    "outer": ("C", (CHAIN, CHAIN)),
-    "additive": (
-        "S",
-        (CHAIN, CHAIN, CHAIN),
-    ),
-}
 
 
 # -- functions of every entry -----------------------------------------------------------
@@ -495,7 +312,7 @@ def gelu(A: Matrix, i: int, j: int) -> Scalar:
     return A[i][j] / 2 * (1 + erf(A[i][j] / sqrt(2)))
 
 
-def gelu_inner(A: Matrix, c: Scalar, pi: Scalar, i: int, j: int) -> Scalar:
+def gelu_inner(A: Matrix, c: Scalar, pi: Constant, i: int, j: int) -> Scalar:
     """Entry of ``U``, what the tanh form of gelu takes the hyperbolic tangent of; c is 0.044715."""
     return sqrt(2 / pi) * (A[i][j] + c * A[i][j] ** 3)
 
@@ -508,20 +325,6 @@ def gelu_tanh(A: Matrix, U: Matrix, i: int, j: int) -> Scalar:
 def softcap(S: Matrix, c: Scalar, i: int, j: int) -> Scalar:
     """Entry of ``T = softcap(S, c)``: scores that stay between -c and c."""
     return c * tanh(S[i][j] / c)
-
-
-_RULES_OF_ELEMENTARY: Rules = {
-    **dict.fromkeys(
-        (
-            *("exponential", "logarithm", "square_root", "hyperbolic_tangent", "sine", "cosine"),
-            *("error_function", "sigmoid", "softplus", "silu", "gelu"),
-        ),
-        ("C", (CHAIN,)),
-    ),
-    "gelu_inner": ("U", (CHAIN, None)),
-    "gelu_tanh": ("C", (CHAIN, CHAIN)),
-    "softcap": ("T", (CHAIN, CHAIN)),
-}
 
 
 def addition(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
@@ -552,16 +355,6 @@ def negation(A: Matrix, i: int, j: int) -> Scalar:
 def power(A: Matrix, p: int, i: int, j: int) -> Scalar:
     """Entry of ``C = A ** p`` with a whole number ``p``, entry by entry."""
     return A[i][j] ** p
-
-
-_RULES_OF_ARITHMETIC: Rules = {
-    "addition": ("C", (CHAIN, CHAIN)),
-    "subtraction": ("C", (CHAIN, CHAIN)),
-    "times": ("C", (CHAIN, CHAIN)),
-    "quotient": ("C", (CHAIN, CHAIN)),
-    "negation": ("C", (CHAIN,)),
-    "power": ("C", (CHAIN,)),
-}
 
 
 # -- the same entries in other places ---------------------------------------------------
@@ -617,21 +410,7 @@ def identity(i: int, j: int) -> Scalar:
     return 1 if i == j else 0
 
 
-_RULES_OF_SHAPES: Rules = {
-    "transpose": ("C", (CHAIN,)),
-    "concat": ("C", (CHAIN, CHAIN)),
-    "below": ("C", (CHAIN, CHAIN)),
-    "reshape": ("C", (CHAIN,)),
-    "repeat": ("C", (CHAIN,)),
-    "diagonal_matrix": ("C", (CHAIN,)),
-    "diagonal": ("C", (CHAIN,)),
-    "embedding": ("C", (None, CHAIN)),
-    "one_hot": ("C", (None,)),
-    "identity": ("C", ()),
-}
-
-
-def angle(p: Row, b: Scalar, d: Scalar, i: int, c: int) -> Scalar:
+def angle(p: Row, b: Scalar, d: Constant, i: int, c: int) -> Scalar:
     """The angle of position i in the pair c of d columns; b is the base."""
     return p[i] / b ** (2 * c / d)
 
@@ -665,15 +444,6 @@ def distance_bias(S: Matrix, b: Scalar, i: int, j: int) -> Scalar:
     return S[i][j] - b * abs(i - j)
 
 
-_RULES_OF_POSITIONS: Rules = {
-    "angle": (r"\theta", (CHAIN, CHAIN)),
-    "sinusoids": ("P", (CHAIN,)),
-    "rope": ("Y", (CHAIN, CHAIN)),
-    "rope_halves": ("Y", (CHAIN, CHAIN)),
-    "distance_bias": ("T", (CHAIN, CHAIN)),
-}
-
-
 # -- norms and losses -------------------------------------------------------------------
 
 
@@ -694,13 +464,6 @@ def unit_rows(X: Matrix, v: Column, i: int, j: int) -> Scalar:
     return X[i][j] / v[i]
 
 
-_RULES_OF_NORMS: Rules = {
-    "layer_norm": ("Y", (CHAIN,) * 6),
-    "rms_norm": ("Y", (CHAIN,) * 4),
-    "unit_rows": ("Y", (CHAIN, CHAIN)),
-}
-
-
 def smoothed(T: Matrix, a: Scalar, m: int, i: int, j: int) -> Scalar:
     """Entry of the targets with the part a spread over all m classes: C. Szegedy et al.,
     *Rethinking the Inception architecture for computer vision* (2016)."""
@@ -710,16 +473,6 @@ def smoothed(T: Matrix, a: Scalar, m: int, i: int, j: int) -> Scalar:
 def cross_entropy(P: Matrix, T: Matrix, n: int, d: int) -> Scalar:
     """The mean over the rows of what the logarithms P of probabilities miss of the targets T."""
     return -sum(T[i][j] * P[i][j] for i in range(n) for j in range(d)) / n
-
-
-def cross_entropy_gradient(G: Scalar, T: Matrix, n: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dP`` for the mean cross entropy of n rows."""
-    return -G * T[i][j] / n
-
-
-def cross_entropy_target_gradient(G: Scalar, P: Matrix, n: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dT`` for the mean cross entropy of n rows."""
-    return -G * P[i][j] / n
 
 
 def nll(P: Matrix, t: Whole, n: int) -> Scalar:
@@ -741,38 +494,50 @@ def squared_error(X: Matrix, Y: Matrix, n: int, d: int) -> Scalar:
     return sum((X[i][j] - Y[i][j]) ** 2 for i in range(n) for j in range(d)) / (n * d)
 
 
-_RULES_OF_LOSSES: Rules = {
-    "smoothed": ("C", (CHAIN, CHAIN)),
-    "cross_entropy": ("C", ("cross_entropy_gradient", "cross_entropy_target_gradient")),
-    "nll": ("C", (CHAIN, None)),
-    "binary_cross_entropy": (
-        "C",
-        (CHAIN, CHAIN),
-    ),
-    "squared_error": ("C", (CHAIN, CHAIN)),
-}
-
-
 # -- what there is ----------------------------------------------------------------------
-
-RULES: Rules = {
-    **_RULES_OF_PRODUCTS,
-    **_RULES_OF_SUMS,
-    **_RULES_OF_ARITHMETIC,
-    **_RULES_OF_ELEMENTARY,
-    **_RULES_OF_CHOICES,
-    **_RULES_OF_WEIGHTS,
-    **_RULES_OF_MASKS,
-    **_RULES_OF_SHAPES,
-    **_RULES_OF_POSITIONS,
-    **_RULES_OF_NORMS,
-    **_RULES_OF_LOSSES,
-}
-"""The operations, in the order in which :func:`names` lists them."""
 
 #: What indices are called.
 INDICES = ("i", "j", "k", "c")
-JACOBIAN = "softmax_jacobian"
+#: What results are called in formulas where it isn't C.
+_LETTERS = {
+    "normaliser": "Z",
+    "softmax": "A",
+    **dict.fromkeys(("score", "additive"), "S"),
+    **dict.fromkeys(
+        ("scaled_score", "softcap", "causal", "causal_last", "mask", "window", "padding"), "T"
+    ),
+    "distance_bias": "T",
+    "gelu_inner": "U",
+    "angle": r"\theta",
+    "sinusoids": "P",
+    **dict.fromkeys(("rope", "rope_halves", "layer_norm", "rms_norm", "unit_rows"), "Y"),
+}
+#: What moves in steps, so that nothing flows back.
+_STEPS = ("sign", "greater", "at_least", "less", "at_most", "equal", "unequal")
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all definitions, as they stand above.
+
+    >>> names()[0], names()[-1]
+    ('normaliser', 'squared_error')
+    """
+    return tuple(
+        name
+        for name, item in globals().items()
+        if inspect.isfunction(item) and inspect.get_annotations(item).get("return") == "Scalar"
+    )
+
+
+def definition(name: str) -> Callable[..., Scalar]:
+    """The function that defines ``name``, one of :func:`names`.
+
+    >>> definition("rowsum")([[1, 2]], 2, 0)
+    3
+    """
+    function: Callable[..., Scalar] = globals()[name]
+    return function
 
 
 @cache
@@ -793,64 +558,35 @@ def operands(operation: str) -> tuple[str, ...]:
     >>> operands("score"), operands("softmax")
     (('Q', 'K'), ('S',))
     """
-    taken = [key for key, kind in parameters(operation).items() if kind != "int"]
-    return tuple(taken[: len(RULES[operation][1])])
+    others = ("int", "Constant", "Normalisers")
+    return tuple(key for key, kind in parameters(operation).items() if kind not in others)
 
 
 @cache
-def _gradients() -> Mapping[str, tuple[str, str]]:
-    """Each gradient with the operation and the operand that it is for."""
-    gradients: dict[str, tuple[str, str]] = {}
-    for operation, (_, flows) in RULES.items():
-        for name, operand in zip(flows, operands(operation), strict=True):
-            if name:
-                gradients.setdefault(name, (operation, operand))
-    return gradients
+def flows(operation: str) -> tuple[bool, ...]:
+    """Return into which of its operands an operation lets gradients flow.
 
-
-@cache
-def names() -> tuple[str, ...]:
-    """The names of all definitions, results first, then gradients.
-
-    >>> names()[0], names()[-1]
-    ('product', 'cross_entropy_target_gradient')
+    >>> flows("mask"), flows("greater")
+    ((True, False), (False, False))
     """
-    return (*RULES, JACOBIAN, *_gradients())
+    kinds = (parameters(operation)[operand] for operand in operands(operation))
+    return tuple(kind not in ("Mask", "Whole") and operation not in _STEPS for kind in kinds)
 
 
-def gradients() -> tuple[str, ...]:
-    """The names of the gradients.
+def letter(operation: str) -> str:
+    """The letter of an operation's result in formulas.
 
-    >>> gradients()[0]
-    'product_left_gradient'
+    >>> letter("softmax"), letter("product")
+    ('A', 'C')
     """
-    return tuple(_gradients())
-
-
-def definition(name: str) -> Callable[..., Scalar]:
-    """The function that defines ``name``, one of :func:`names`.
-
-    >>> definition("rowsum")([[1, 2]], 2, 0)
-    3
-    """
-    function: Callable[..., Scalar] = globals()[name]
-    return function
+    return _LETTERS.get(operation, "C")
 
 
 def indices(name: str) -> tuple[str, ...]:
     """The indices at which a definition gives an entry.
 
-    >>> indices("softmax"), indices("product_left_gradient")
-    (('i', 'j'), ('i', 'k'))
+    >>> indices("softmax"), indices("rowsum")
+    (('i', 'j'), ('i',))
     """
     kinds = parameters(name).items()
     return tuple(key for key, kind in kinds if kind == "int" and key in INDICES)
-
-
-def differentiated(gradient: str) -> str:
-    """The operand that a gradient is by.
-
-    >>> differentiated("product_left_gradient")
-    'A'
-    """
-    return _gradients()[gradient][1]

@@ -1,170 +1,32 @@
-"""The entries of one line, and what flows back through it, by the definitions.
+"""The entries of one line, what flows back through it, and lines in fractions.
 
-Lines worked out in fractions, for what floats can't decide.
-
-A comparison, a kink or a tie asks which of two numbers is larger. Where both are sums,
-products and quotients of given rationals, as in many a case, fractions know it.
+A definition gives the entries in any scalars, and what the chain rule makes of it the gradients.
+Fractions are for what floats can't decide: a comparison, a kink or a tie asks which of two
+numbers is larger. Where both are sums, products and quotients of given rationals, as in many a
+case, fractions know it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from math import prod
 from typing import Any
 
 from symattn.crosscheck import definitions
-from symattn.crosscheck.definitions import CHAIN
-from symattn.crosscheck.lines import Place, TapeLine, cos, exp, log, sin, sqrt, tanh
-from symattn.crosscheck.lines import erf as error_function
-from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Dual, Tracked, tracked
+from symattn.crosscheck.lines import Place, TapeLine
+from symattn.crosscheck.scalars import (
+    PI,
+    UNKNOWN,
+    CannotTell,
+    Noted,
+    Tracked,
+    sent_back,
+    tracked,
+)
 from symattn.crosscheck.tape import Tape
-
-# -- the chain rule through a definition -------------------------------------------------
-# Numbers that note what they are made of.
-#
-# A definition is run on such numbers; what arrives at its results is then sent back along the
-# notes, last one first (A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd ed., chapter
-# 3). So one definition gives a result and its gradients.
-
-#: What becomes of what arrives at a number on its way to one that it is made of.
-Edge = Callable[[Any], Any]
-
-
-def _noted(
-    function: Callable[[Any], Any], slope: Callable[[Any, Any, Any], Any]
-) -> Callable[[Noted], Noted]:
-    """A function of a number that is noted: by what flows out of it, the number, and what it is
-    there."""
-
-    def made(self: Noted) -> Noted:
-        x, y = self.value, function(self.value)
-        return self._made(y, (self, lambda flow: slope(flow, x, y)))
-
-    return made
-
-
-class Noted(Dual):
-    """A number of any kind, with the numbers that it is made of.
-
-    ``journal`` has all that were made, in their order. It derives from the other scalars so
-    that Python asks it first how it goes with them.
-
-    >>> journal = []
-    >>> x = Noted(3.0, journal)
-    >>> y = x * x + 1 / x
-    >>> sent_back(journal, [(y, 1.0)])
-    >>> round(x.arrived, 4)
-    5.8889
-    """
-
-    __slots__ = ("arrived", "edges", "journal")
-    # Vectors leave operations with it to it.
-    __array_ufunc__ = None
-
-    def __init__(
-        self, value: Any, journal: list[Noted], edges: Sequence[tuple[Noted, Edge]] = ()
-    ) -> None:
-        self.value, self.journal, self.edges = value, journal, edges
-        self.arrived: Any = None
-        journal.append(self)
-
-    def _made(self, value: Any, *edges: tuple[Any, Edge]) -> Noted:
-        """A number that is made of this one, and of others of which those count that are noted."""
-        noted = [(of, edge) for of, edge in edges if isinstance(of, Noted)]
-        return Noted(value, self.journal, noted)
-
-    def __add__(self, other: Any) -> Noted:
-        return self._made(self.value + plain(other), (self, _same), (other, _same))
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Noted:
-        return self._made(-self.value, (self, _minus))
-
-    def __sub__(self, other: Any) -> Noted:
-        return self._made(self.value - plain(other), (self, _same), (other, _minus))
-
-    def __rsub__(self, other: Any) -> Noted:
-        return self._made(other - self.value, (self, _minus))
-
-    def __mul__(self, other: Any) -> Noted:
-        left, right = self.value, plain(other)
-        return self._made(
-            left * right, (self, lambda flow: flow * right), (other, lambda flow: flow * left)
-        )
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Noted:
-        below = plain(other)
-        quotient = self.value / below
-        return self._made(
-            quotient,
-            (self, lambda flow: flow / below),
-            (other, lambda flow: -(flow * quotient) / below),
-        )
-
-    def __rtruediv__(self, other: Any) -> Noted:
-        below = self.value
-        quotient = other / below
-        return self._made(quotient, (self, lambda flow: -(flow * quotient) / below))
-
-    def __pow__(self, exponent: Any) -> Noted:
-        base = self.value
-        power = base**exponent
-        if not isinstance(exponent, int):
-            # The base is above 0.
-            return self._made(power, (self, lambda flow: flow * exponent * power / base))
-        if exponent == 0:
-            return self._made(power)
-        return self._made(power, (self, lambda flow: flow * exponent * base ** (exponent - 1)))
-
-    exp = _noted(exp, lambda g, x, y: g * y)
-    log = _noted(log, lambda g, x, y: g / x)
-    sqrt = _noted(sqrt, lambda g, x, y: g / (2 * y))
-    tanh = _noted(tanh, lambda g, x, y: g * (1 - y * y))
-    sin = _noted(sin, lambda g, x, y: g * cos(x))
-    cos = _noted(cos, lambda g, x, y: -(g * sin(x)))
-    erf = _noted(error_function, lambda g, x, y: 2 * g / sqrt(_pi(x)) * exp(-(x * x)))
-
-
-def _pi(beside: Any) -> Any:
-    return PI if isinstance(beside, Tracked) else math.pi
-
-
-def plain(number: Any) -> Any:
-    """Return a number without what is noted of it."""
-    return number.value if isinstance(number, Noted) else number
-
-
-def _same(flow: Any) -> Any:
-    return flow
-
-
-def _minus(flow: Any) -> Any:
-    return -flow
-
-
-def sent_back(journal: Sequence[Noted], arriving: Sequence[tuple[Any, Any]]) -> None:
-    """Send what arrives at results back to all that they are made of.
-
-    Each number then has what ``arrived`` at it, None where nothing did.
-    """
-    for result, flow in arriving:
-        if isinstance(result, Noted):
-            result.arrived = flow if result.arrived is None else result.arrived + flow
-    for number in reversed(journal):
-        if number.arrived is None:
-            continue
-        for of, edge in number.edges:
-            sent = edge(number.arrived)
-            of.arrived = sent if of.arrived is None else of.arrived + sent
-
-
-# -- evaluation --------------------------------------------------------------------------
 
 Rows = list[list[Any]]
 Tracks = list[list[Tracked]]
@@ -172,6 +34,8 @@ Tracks = list[list[Tracked]]
 #: Beyond this a row of scores is shifted before its exponentials: they can't overflow, and
 #: complex steps don't underflow in them all.
 _STEEP = 100.0
+#: Which operand is a mask.
+MASKS = {"mask": 1, "where": 0}
 #: Operations on the exponentials of rows; where a constant is taken off a row, the last
 #: is less by it and the others stay the same.
 _SHIFTED = ("softmax", "log_softmax", "logsumexp")
@@ -202,27 +66,18 @@ def entries(name: str, bindings: Mapping[str, Any], grid: tuple[int, int]) -> Ro
     return [[entry(j) for j in columns]] if len(rows) == 1 else [[entry(i)] for i in rows]
 
 
-def _bindings(
-    name: str,
-    line: TapeLine,
-    operands: Sequence[Rows],
-    known: Sequence[Tracks],
-    result: Rows | None = None,
-    gradient: Rows | None = None,
-) -> dict[str, Any]:
-    """Return what the definition ``name`` takes of a line: operands as the kinds of its parameters
-    say, the sizes of the first and of the result, and what a gradient needs besides."""
+def _bindings(line: TapeLine, operands: Sequence[Rows], known: Sequence[Tracks]) -> dict[str, Any]:
+    """Return what the definition of a line takes: operands as the kinds of its parameters say, and
+    the sizes of the first and of the result."""
     pairs = zip(operands, known, strict=True)
     named = dict(zip(definitions.operands(line.operation), pairs, strict=True))
-    if gradient is not None and result is not None:
-        named.setdefault(definitions.RULES[line.operation][0], (result, result))
-        named["G"] = gradient, gradient
     first = operands[0] if operands else [[0]]
     sizes = {"n": len(first), "d": len(first[0]), "m": line.grid[1], **line.sizes}
-    is_tracked = bool(operands) and isinstance(plain(first[0][0]), Tracked)
+    entry = first[0][0]
+    is_tracked = isinstance(entry.plain if isinstance(entry, Noted) else entry, Tracked)
     number = Tracked if is_tracked else float
     bound: dict[str, Any] = {}
-    for key, kind in definitions.parameters(name).items():
+    for key, kind in definitions.parameters(line.operation).items():
         if key in named:
             rows, tracked = named[key]
             bound[key] = _whole(tracked, line) if kind == "Whole" else _taken(kind, rows, tracked)
@@ -298,8 +153,9 @@ def run(line: TapeLine, operands: Sequence[Rows], known: Sequence[Tracks] = ()) 
             return [[operands[0][i][j] for i, j in row] for row in line.picks]
     known = known or operands
     try:
-        bound = _bindings(line.operation, line, operands, known)
-        if line.operation == "cross_entropy":
+        bound = _bindings(line, operands, known)
+        # What flows into a target is the logit, be it masked.
+        if line.operation == "cross_entropy" and not isinstance(operands[1][0][0], Noted):
             bound["P"] = _finite(operands[0], *known)
     except CannotTell:
         return [[UNKNOWN] * line.grid[1] for _ in range(line.grid[0])]
@@ -331,71 +187,58 @@ def _finite(logits: Rows, known: Tracks, targets: Tracks) -> Rows:
 
 
 def flow(
-    line: TapeLine, index: int, operands: Sequence[Tracks], result: Tracks, gradient: Tracks
-) -> Tracks | None:
-    """Return what flows from a line's result into its operand number ``index``; None: nothing."""
-    rows = flow_of(line, index, operands, result, gradient, operands)
-    return None if rows is None else tracks(rows)
-
-
-def flow_of(
     line: TapeLine,
     index: int,
     operands: Sequence[Rows],
-    result: Rows,
     gradient: Rows,
-    known: Sequence[Tracks],
+    known: Sequence[Tracks] = (),
 ) -> Rows | None:
-    """The same in any scalars; ``known`` are the operands in tracked floats."""
-    operand = operands[index]
-    rows, columns = len(operand), len(operand[0])
-    match line.operation:
-        case "copy":
-            return gradient
-        case "spread":
-            return _gathered(gradient, rows, columns)
-        case "selection":
-            zero = Tracked(0.0) if isinstance(operand[0][0], Tracked) else 0.0
-            spot: Rows = [[zero] * columns for _ in operand]
-            for picks, flows in zip(line.picks, gradient, strict=True):
-                for (i, j), arriving in zip(picks, flows, strict=True):
-                    spot[i][j] = arriving
-            return spot
-    name = definitions.RULES[line.operation][1][index]
-    if name is None:
+    """Return what flows from a line's result into its operand number ``index``; None: nothing.
+
+    ``gradient`` is what arrives at the result; ``known`` are the operands in tracked floats.
+    """
+    if line.operation in definitions.names() and not definitions.flows(line.operation)[index]:
         return None
-    try:
-        if name == CHAIN:
-            return _by_chain_rule(line, index, operands, gradient, known)
-        bound = _bindings(name, line, operands, known, result, gradient)
-    except CannotTell:
-        return [[UNKNOWN] * columns for _ in range(rows)]
-    computed = entries(name, bound, (rows, columns))
-    return _where_known(bound["M"], computed) if "M" in bound else computed
-
-
-def _by_chain_rule(
-    line: TapeLine, index: int, operands: Sequence[Rows], gradient: Rows, known: Sequence[Tracks]
-) -> Rows:
-    """Return what flows into an operand, as the definition of the result says."""
+    match line.operation:
+        case "product" | "score":
+            return _through_product(line, index, operands, gradient)
+    known = known or operands
     journal: list[Noted] = []
     noted = [[Noted(entry, journal) for entry in row] for row in operands[index]]
-    moving = [*operands[:index], noted, *operands[index + 1 :]]
-    bound = _bindings(line.operation, line, moving, known)
-    results = entries(line.operation, bound, line.grid)
+    results = run(line, [*operands[:index], noted, *operands[index + 1 :]], known)
+    if line.operation in MASKS:
+        kept = _kept(known[MASKS[line.operation]])
+    elif any(entry is UNKNOWN for entry in chain(*results)):
+        return [[UNKNOWN] * len(row) for row in noted]
+    else:
+        kept = []
     sent_back(journal, [*zip(chain(*results), chain(*gradient), strict=True)])
-    return [[0 if entry.arrived is None else entry.arrived for entry in row] for row in noted]
+    flows = [[0 if entry.arrived is None else entry.arrived for entry in row] for row in noted]
+    return _where_known(kept, flows) if kept else flows
 
 
-def _gathered(gradient: Rows, rows: int, columns: int) -> Rows:
-    """The gradient summed over the axes that broadcasting has repeated."""
-    if rows < len(gradient):
-        sizes = {"A": gradient, "n": len(gradient)}
-        gradient = entries("colsum", sizes, (1, len(gradient[0])))
-    if columns < len(gradient[0]):
-        sizes = {"A": gradient, "d": len(gradient[0])}
-        gradient = entries("rowsum", sizes, (len(gradient), 1))
-    return gradient
+def _through_product(line: TapeLine, index: int, operands: Sequence[Rows], gradient: Rows) -> Rows:
+    """Return what flows through a product, which is one of matrices too: by the chain rule alone it
+    would be a note for each product of numbers."""
+    left, right = operands
+    inner = len(left[0])
+    match line.operation, index:
+        case "product", 0:
+            return _multiplied("score", gradient, right, (len(left), inner))
+        case "product", _:
+            return _multiplied("product", _turned(left), gradient, (inner, len(right[0])))
+        case _, 0:
+            return _multiplied("product", gradient, right, (len(left), inner))
+    return _multiplied("product", _turned(gradient), left, (len(right), inner))
+
+
+def _multiplied(name: str, left: Rows, right: Rows, grid: tuple[int, int]) -> Rows:
+    first, second = definitions.operands(name)
+    return entries(name, {first: left, second: right, "d": len(left[0])}, grid)
+
+
+def _turned(rows: Rows) -> Rows:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def tracks(rows: Rows) -> Tracks:

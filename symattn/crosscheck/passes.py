@@ -3,7 +3,7 @@
 :func:`forward` computes every line in tracked floats, :func:`reverse` sends a
 gradient back through the lines, and :func:`complex_step` runs the lines again
 on complex vectors, one component for each entry that is perturbed, which gives
-derivatives without any gradient definition (W. Squire and G. Trapp, *Using
+derivatives without the chain rule's notes (W. Squire and G. Trapp, *Using
 complex variables to estimate derivatives of real functions*, 1998).
 """
 
@@ -19,11 +19,11 @@ import numpy.typing as npt
 from symattn.crosscheck import definitions
 from symattn.crosscheck.evaluation import (
     DECIDING,
+    MASKS,
     Rows,
     Tracks,
     entries,
     flow,
-    flow_of,
     is_class,
     run,
     sharpened,
@@ -53,8 +53,7 @@ _NO_VALUE = {
     "entropy": "logarithm of a number that is not above 0",
     "angle": "a base that is not above 0",
 }
-#: Which operand is a mask, and which one holds whole numbers.
-MASKS = {"mask": 1, "where": 0}
+#: Which operand holds whole numbers.
 _CLASSES = {"one_hot": 0, "embedding": 0, "nll": 1}
 #: Which operand lies between which numbers, where the definition itself takes any.
 _RANGES = {
@@ -219,24 +218,33 @@ def reverse(
         for index, operand in enumerate(line.operands):
             if operand not in useful:
                 continue
-            arriving = flow(line, index, [lines[o] for o in line.operands], lines[place], gradient)
-            if arriving is not None:
-                before = arrived.get(operand)
+            back = flow(line, index, [lines[o] for o in line.operands], gradient)
+            if back is not None:
+                arriving, before = tracks(back), arrived.get(operand)
                 arrived[operand] = _added(before, arriving) if before else arriving
     for place in shared & arrived.keys():
         arrived[place] = _filled(tape.lines[place], UNKNOWN)
     return arrived
 
 
+#: Results that a slope may be written with, which moves where this operand does.
+_SLOPED_BY_RESULT = {
+    **dict.fromkeys(("softmax", "log_softmax", "logsumexp", "row_maximum", "row_minimum"), 0),
+    **dict.fromkeys(("exponential", "hyperbolic_tangent", "sigmoid", "square_root", "length"), 0),
+    **dict.fromkeys(("quotient", "scaled_score", "rms_norm"), 1),
+}
+
+
 def _shared(tape: Tape, line: TapeLine) -> set[int]:
-    """The results that flows to a gradient are written with, as that of a softmax: what flows
-    into these is counted with their operands, and no part of it is known to be their own."""
+    """The results that a gradient may be written with, as that of a softmax: what flows into these
+    is counted here with their operands, and no part of it is known to be their own."""
     output, _, wanted = line.operands
+    between = [(place, tape.lines[place]) for place in tape.uses(output) if place > wanted]
     return {
         place
-        for place in tape.uses(output)
-        if place > wanted and (rule := definitions.RULES.get(tape.lines[place].operation))
-        if any(name and rule[0] in definitions.parameters(name) for name in rule[1])
+        for place, used in between
+        if used.operation in _SLOPED_BY_RESULT
+        and wanted in tape.uses(used.operands[_SLOPED_BY_RESULT[used.operation]])
     }
 
 
@@ -278,9 +286,8 @@ def _bent(
         if place not in flows or moved.keys().isdisjoint((place, *used.operands)):
             continue
         duals = [moved.get(operand, lines[operand]) for operand in used.operands]
-        result = moved.get(place, lines[place])
         for index, operand in enumerate(used.operands):
-            back = flow(used, index, duals, result, flows[place]) if operand in useful else None
+            back = flow(used, index, duals, flows[place]) if operand in useful else None
             if back is not None:
                 yield operand, [[slope_of(entry) for entry in row] for row in back]
     if above in useful and output in moved:
@@ -396,14 +403,13 @@ def _perturbed_run(
 
 def _moves(line: TapeLine) -> bool:
     """Return whether a result moves with its operands; signs and comparisons don't."""
-    rule = definitions.RULES.get(line.operation)
-    return rule is None or any(name is not None for name in rule[1])
+    return line.operation not in definitions.names() or any(definitions.flows(line.operation))
 
 
 def _moved_gradient(
     tape: Tape, line: TapeLine, lines: Sequence[Tracks], runs: Mapping[int, Rows]
 ) -> Rows:
-    """A gradient by the definitions, where the lines that it flows through have moved."""
+    """A gradient by the chain rule, where the lines that it flows through have moved."""
     output, above, wanted = line.operands
 
     def rows(place: int) -> Rows:
@@ -422,7 +428,7 @@ def _moved_gradient(
         for index, operand in enumerate(used.operands):
             if operand not in needed:
                 continue
-            back = flow_of(used, index, operands, rows(place), arrived[place], known)
+            back = flow(used, index, operands, arrived[place], known)
             if back is not None:
                 before = arrived.get(operand)
                 arrived[operand] = _summed(before, back) if before else back

@@ -1,8 +1,8 @@
 """A case computed a second time, in floats with their error bounds.
 
 Every figure comes with a bound on its error, every gradient in two ways: by
-the gradient definitions, with a bound, and by complex steps, which use none of
-them. A figure that lies outside its bound, or a gradient on which the two ways
+the chain rule through the definitions, with a bound, and by complex steps, which know no
+rule of it. A figure that lies outside its bound, or a gradient on which the two ways
 disagree, means that somebody computed it wrong.
 """
 
@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import passes, reader
-from symattn.crosscheck.evaluation import DECIDING, Tracks, rational
+from symattn.crosscheck.evaluation import DECIDING, MASKS, Tracks, rational
 from symattn.crosscheck.lines import TapeLine
-from symattn.crosscheck.passes import MASKS
 from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.crosscheck.tape import tape as laid_out
@@ -192,7 +191,7 @@ class BoundedFloats:
 
 @dataclass(frozen=True)
 class CheckedGradient(BoundedFloats):
-    """A gradient by its definitions, and again by complex steps.
+    """A gradient by the chain rule, and again by complex steps.
 
     ``step`` is NaN where the entry was not perturbed, and where it differs from
     ``value`` by no more than what underflow may have taken from it, or rounding where the value

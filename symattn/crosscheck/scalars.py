@@ -1,10 +1,10 @@
 """The scalars that the definitions run in.
 
-The same definition is run on four kinds of scalar: Python's ``float``,
-:class:`Tracked` (a float with a bound on its error), such floats that move
-(:class:`~Dual`) and complex NumPy vectors
-(one component per perturbed entry). Only the functions of :mod:`~symattn.crosscheck.lines` have
-to know which one they are given.
+The same definition is run on five kinds of scalar: Python's ``float``,
+:class:`Tracked` (a float with a bound on its error), such floats that move (:class:`Dual`),
+complex NumPy vectors (one component per perturbed entry), and numbers of any of these kinds
+that note what they are made of (:class:`Noted`). Only the functions behind
+them have to know which one they are given.
 
 The running error analysis is that of J. H. Wilkinson; see N. J. Higham,
 *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.3.
@@ -13,9 +13,12 @@ The running error analysis is that of J. H. Wilkinson; see N. J. Higham,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial, reduce
 from typing import Any
+
+import numpy as np
 
 #: The unit roundoff of float64: one rounding errs by at most ``UNIT * abs(result)``.
 UNIT = 2.0**-53
@@ -189,7 +192,7 @@ class Tracked:
 
     def _side(self, other: Any) -> int:
         """1 above the other number, -1 below it, 0 where the two are the same."""
-        right = other if other.__class__ is Tracked else Tracked(float(other))
+        right = plain_of(other)
         if right is self and not self.is_nothing:
             return 0
         if not (self.is_unknown or right.is_unknown):
@@ -232,7 +235,7 @@ class Tracked:
     def extreme(self, other: Any, way: int) -> Tracked:
         """The greater of two numbers (``way`` 1) or the lesser (-1): itself where that can be
         told, and else a number that is known all the same."""
-        if isinstance(other, Tracked) and other.__class__ is not Tracked:
+        if isinstance(other, Dual):
             # What moves knows how the lesser one does, too.
             return other.extreme(self, way)
         right: Tracked = other if other.__class__ is Tracked else Tracked(float(other))
@@ -359,118 +362,398 @@ def tracked(number: Fraction) -> Tracked:
     return Tracked(value, 0.0 if Fraction(value) == number else abs(value) + TINY, number)
 
 
-# -- tracked floats that move ------------------------------------------------------------
-# A number with its slope along one direction.
-#
-# The definitions run in these as in every other scalar. What comes out beside the number is how
-# it changes, with a bound on its error: so a gradient in dual numbers gives second derivatives
-# (A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd ed., section 5.3).
-
-_ZERO = Tracked(0.0)
+# -- functions of every kind of scalar ---------------------------------------------------
+Function = Callable[[Any], Any]
 
 
-def _moving(
-    name: str, slope: Callable[[Tracked, Tracked, Tracked], Tracked]
-) -> Callable[[Any], Tracked]:
-    """A function of a number that moves: by how that moves, the number, and what it is there."""
+def _smooth(name: str) -> Function:
+    """A function that all kinds of scalar have by that name."""
+    of_floats, of_vectors = getattr(math, name), getattr(np, name)
 
-    def function(self: Dual) -> Tracked:
-        value: Tracked = getattr(self.plain, name)()
-        return Dual(value, slope(self.slope, self.plain, value))
+    def function(x: Any) -> Any:
+        if isinstance(x, Tracked):
+            return getattr(x, name)()
+        return of_vectors(x) if isinstance(x, np.ndarray) else of_floats(x)
 
     return function
 
 
-class Dual(Tracked):
-    """A tracked float with its slope, a tracked float too. Where it meets a kink, or may, its
-    slope is unknown.
+exp: Function = _smooth("exp")
+log: Function = _smooth("log")
+tanh: Function = _smooth("tanh")
+sin: Function = _smooth("sin")
+cos: Function = _smooth("cos")
+
+
+def ln(x: Any) -> Any:
+    """The natural logarithm of a weight, by which it is multiplied: 0 ln 0 is 0, and has no
+    slope there.
+
+    >>> 0.0 * ln(0.0), (Tracked(0.0) * ln(Tracked(0.0))).error
+    (0.0, 0.0)
+    """
+    if isinstance(x, Tracked):
+        return x.log_of_weight()
+    if isinstance(x, np.ndarray):
+        return np.log(np.where(x == 0, 1, _sloped(x)))
+    return math.log(x) if x else 0.0
+
+
+def sqrt(x: Any) -> Any:
+    """The square root, which has no slope at 0.
+
+    >>> sqrt(4.0), sqrt(Tracked(4.0)).value
+    (2.0, 2.0)
+    """
+    if isinstance(x, Tracked):
+        return x.sqrt()
+    return np.sqrt(_sloped(x)) if isinstance(x, np.ndarray) else math.sqrt(x)
+
+
+def erf(x: Any) -> Any:
+    """The error function.
+
+    Of a complex vector it is the value and the slope times what moves: NumPy has no
+    complex one, and the square of a complex step is far below the last place.
+
+    >>> erf(0.0), erf(Tracked(0.0)).value
+    (0.0, 0.0)
+    """
+    if isinstance(x, Tracked):
+        return x.erf()
+    if isinstance(x, np.ndarray):
+        place = _place(x)
+        slope = 2.0 / math.sqrt(math.pi) * math.exp(-place * place)
+        return _vector(math.erf(place), slope * x.imag)
+    return math.erf(x)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1, which doesn't move.
+
+    >>> sign(-3.0), sign(Tracked(0.0)).value
+    (-1.0, 0.0)
+    """
+    if isinstance(x, Tracked):
+        return x.sign()
+    place = _place(x)
+    return math.nan if math.isnan(place) else float((place > 0) - (place < 0))
+
+
+def magnitude(x: Any) -> Any:
+    """The absolute value.
+
+    >>> magnitude(-3.0), magnitude(Tracked(-3.0)).value
+    (3.0, 3.0)
+    """
+    return abs(x) if isinstance(x, Tracked) else _further(x, -x, 1)
+
+
+def _place(x: Any) -> Any:
+    """Return where a number or a complex vector is, however it moves; components that have met
+    a kink know nothing any more."""
+    if not isinstance(x, np.ndarray):
+        return x
+    return float(x.real[int(np.argmin(np.isnan(x.real)))])
+
+
+def _sloped(x: Any) -> Any:
+    """A complex vector for a function that has no slope at 0: what moves from there would get
+    a real part."""
+    return np.where((x.real == 0) & (x.imag != 0), math.nan, x)
+
+
+def _vector(place: float, moves: Any) -> Any:
+    """The complex vector at a place, with what its components move by."""
+    vector = np.full(len(moves), complex(place))
+    vector.imag = moves
+    return vector
+
+
+def _further(x: Any, y: Any, way: int) -> Any:
+    """The one of two that lies further on the way, up (1) or down (-1); where both are
+    the same and move apart there is no slope."""
+    if isinstance(x, Tracked):
+        return x.extreme(y, way)
+    if isinstance(y, Tracked):
+        return y.extreme(x, way)
+    left, right = way * _place(x), way * _place(y)
+    if left != right:
+        return x if left > right or math.isnan(left) else y
+    moves = [item.imag if isinstance(item, np.ndarray) else 0.0 for item in (x, y)]
+    together = moves[0] == moves[1]
+    return x if np.all(together) else _vector(_place(x), np.where(together, moves[0], math.nan))
+
+
+def _extreme(*numbers: Any, way: int, is_shared: bool = True) -> Any:
+    row = numbers[0] if len(numbers) == 1 else numbers
+    for number in row:
+        if isinstance(number, Noted):
+            return number.greatest_of(row, way, is_shared)
+    return reduce(partial(_further, way=way), row)
+
+
+#: The greatest and the least of some numbers, or of a row of them: those that are equal share
+#: what flows back evenly, as in PyTorch's amax.
+greatest, least = partial(_extreme, way=1), partial(_extreme, way=-1)
+#: The same, where the first one of those that are equal has all that flows back.
+first_greatest, first_least = (partial(_extreme, way=way, is_shared=False) for way in (1, -1))
+
+
+# -- the chain rule ----------------------------------------------------------------------
+# What becomes of a small change on its way through an operation, once for both directions:
+# forwards, where a number carries its slope, and backwards, along what numbers have noted
+# (A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd ed., chapters 3 and 5).
+
+#: What becomes of a change of a number in one that is made of it, and of what flows back.
+Edge = Function
+
+
+def _chained(function: Function, slope: Callable[[Any, Any, Any], Any]) -> Function:
+    """A function of a number in the chain rule: by the change, the number, and what it is there."""
+
+    def made(self: Chained) -> Any:
+        x = self.plain
+        y = function(x)
+        return self._made(y, (self, lambda change: slope(change, x, y)))
+
+    return made
+
+
+class Chained(Tracked):
+    """A number of another kind, ``plain``, that follows the chain rule.
+
+    It derives from the other scalars so that Python asks it first how it goes with them.
+    """
+
+    __slots__ = ("plain",)
+    # Vectors leave operations with it to it.
+    __array_ufunc__ = None
+    plain: Any
+    #: What becomes of a change where an absolute value has its kink.
+    _kink: Edge
+
+    def _made(self, value: Any, *edges: tuple[Any, Edge]) -> Any:
+        """A number of this kind that is made of others; those of another kind are constants."""
+        raise NotImplementedError
+
+    def _with(self, other: Any) -> tuple[Chained, Any, Any]:
+        """Return the one of two that their result is of the kind of, and both without that."""
+        if other.__class__ is self.__class__:
+            return self, self.plain, other.plain
+        if isinstance(other, Noted):
+            return other, self, other.plain
+        return self, self.plain, other
+
+    def __add__(self, other: Any) -> Any:
+        kind, x, y = self._with(other)
+        return kind._made(x + y, (self, _same), (other, _same))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return self._made(-self.plain, (self, _minus))
+
+    def __sub__(self, other: Any) -> Any:
+        kind, x, y = self._with(other)
+        return kind._made(x - y, (self, _same), (other, _minus))
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._made(other - self.plain, (self, _minus))
+
+    def __mul__(self, other: Any) -> Any:
+        kind, x, y = self._with(other)
+        return kind._made(
+            x * y, (self, lambda change: change * y), (other, lambda change: change * x)
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        kind, x, below = self._with(other)
+        quotient = x / below
+        return kind._made(
+            quotient,
+            (self, lambda change: change / below),
+            (other, lambda change: -(change * quotient) / below),
+        )
+
+    def __rtruediv__(self, other: Any) -> Any:
+        below = self.plain
+        quotient = other / below
+        return self._made(quotient, (self, lambda change: -(change * quotient) / below))
+
+    def __pow__(self, exponent: Any) -> Any:
+        base = self.plain
+        power = base**exponent
+        if not isinstance(exponent, int):
+            # The base is above 0.
+            return self._made(power, (self, lambda change: change * exponent * power / base))
+        if exponent == 0:
+            return self._made(power)
+        return self._made(power, (self, lambda change: change * exponent * base ** (exponent - 1)))
+
+    def __abs__(self) -> Any:
+        edges = {1: _same, -1: _minus, 0: self._kink, None: _lost}
+        return self._made(magnitude(self.plain), (self, edges[_side(self.plain, 0)]))
+
+    exp = _chained(exp, lambda g, x, y: g * y)
+    log = _chained(log, lambda g, x, y: g / x)
+    sqrt = _chained(sqrt, lambda g, x, y: g / (y * 2.0))
+    tanh = _chained(tanh, lambda g, x, y: g * (1.0 - y * y))
+    sin = _chained(sin, lambda g, x, y: g * cos(x))
+    cos = _chained(cos, lambda g, x, y: -(g * sin(x)))
+    erf = _chained(erf, lambda g, x, y: g * 2.0 / sqrt(_pi(x)) * exp(-(x * x)))
+
+    def log_of_weight(self) -> Any:
+        """See :meth:`Tracked.log_of_weight`; at 0 it doesn't move."""
+        return ln(self.plain) if _side(self.plain, 0) == 0 else self.log()
+
+
+def _pi(beside: Any) -> Any:
+    return PI if isinstance(beside, Tracked) else math.pi
+
+
+def _same(change: Any) -> Any:
+    return change
+
+
+def _minus(change: Any) -> Any:
+    return -change
+
+
+def _lost(change: Any) -> Any:
+    """Nothing is known of it, but where it is none."""
+    return change * UNKNOWN
+
+
+def _side(x: Any, y: Any) -> int | None:
+    """1 where a number lies above another, -1 below, 0 where they are the same; None where that
+    can't be told."""
+    try:
+        if isinstance(x, Tracked):
+            return x._side(y)
+        if isinstance(y, Tracked):
+            return -y._side(x)
+    except CannotTell:
+        return None
+    left, right = _place(x), _place(y)
+    return int(left > right) - int(left < right)
+
+
+_ZERO = Tracked(0.0)
+
+
+class Dual(Chained):
+    """A tracked float with its slope along one direction, a tracked float too. Where it meets a
+    kink, or may, its slope is unknown.
+
+    So a gradient in dual numbers gives second derivatives, with bounds.
 
     >>> x = Dual(Tracked(3.0), Tracked(1.0))
     >>> (x * x).slope.value, (1 / x).slope.value, abs(-x).slope.value
     (6.0, -0.1111111111111111, 1.0)
     """
 
-    __slots__ = ("plain", "slope")
+    __slots__ = ("slope",)
+    _kink = staticmethod(_lost)
 
     def __init__(self, plain: Tracked, slope: Tracked) -> None:
         super().__init__(plain.value, plain.error, plain.exact)
         self.plain = plain
         self.slope = slope
 
-    def __add__(self, other: Any) -> Tracked:
-        return Dual(self.plain + plain_of(other), self.slope + slope_of(other))
-
-    __radd__ = __add__
-
-    def __rsub__(self, other: Any) -> Tracked:
-        return Dual(plain_of(other) - self.plain, slope_of(other) - self.slope)
-
-    def __neg__(self) -> Tracked:
-        return Dual(-self.plain, -self.slope)
-
-    def __mul__(self, other: Any) -> Tracked:
-        right = plain_of(other)
-        return Dual(self.plain * right, self.slope * right + self.plain * slope_of(other))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Tracked:
-        below = plain_of(other)
-        quotient = self.plain / below
-        return Dual(quotient, (self.slope - quotient * slope_of(other)) / below)
-
-    def __rtruediv__(self, other: Any) -> Tracked:
-        return Dual(plain_of(other), slope_of(other)) / self
+    def _made(self, value: Any, *edges: tuple[Any, Edge]) -> Dual:
+        moving = (edge(of.slope) for of, edge in edges if isinstance(of, Dual))
+        return Dual(value, sum(moving, _ZERO))
 
     def _side(self, other: Any) -> int:
-        return self.plain._side(self.plain if other is self else plain_of(other))
+        plain: Tracked = self.plain
+        return plain._side(plain if other is self else plain_of(other))
 
     __hash__ = object.__hash__
-
-    def __abs__(self) -> Tracked:
-        try:
-            side = self.plain._side(0.0)
-        except CannotTell:
-            side = 0
-        return Dual(abs(self.plain), self.slope * float(side) if side else _kink(self.slope))
 
     def extreme(self, other: Any, way: int) -> Tracked:
         """See :meth:`Tracked.extreme`; of two that are equal, or may be, the slope is known where
         they move together."""
         right = plain_of(other)
-        apart = self.slope - slope_of(other)
-        try:
-            side = way * self.plain._side(right)
-        except CannotTell:
+        side = _side(self.plain, right)
+        if side is None:
             return Dual(self.plain.extreme(right, way), UNKNOWN)
         if side:
-            return self if side > 0 else Dual(right, slope_of(other))
-        return self if apart.is_zero else Dual(self.plain, UNKNOWN)
-
-    exp = _moving("exp", lambda g, x, y: g * y)
-    log = _moving("log", lambda g, x, y: g / x)
-    sqrt = _moving("sqrt", lambda g, x, y: g / (y * 2.0))
-    tanh = _moving("tanh", lambda g, x, y: g * (1.0 - y * y))
-    sin = _moving("sin", lambda g, x, y: g * x.cos())
-    cos = _moving("cos", lambda g, x, y: -(g * x.sin()))
-    erf = _moving("erf", lambda g, x, y: g * ((-(x * x)).exp() * 2.0 / PI.sqrt()))
-
-    def log_of_weight(self) -> Tracked:
-        """See :meth:`Tracked.log_of_weight`."""
-        return UNKNOWN if self.is_zero else self.log()
-
-
-def _kink(slope: Tracked) -> Tracked:
-    return _ZERO if slope.is_zero else UNKNOWN
+            return self if way * side > 0 else Dual(right, slope_of(other))
+        return self if (self.slope - slope_of(other)).is_zero else Dual(self.plain, UNKNOWN)
 
 
 def plain_of(number: Any) -> Tracked:
     """A number without its slope."""
     if isinstance(number, Dual):
-        return number.plain
+        number = number.plain
     return number if number.__class__ is Tracked else Tracked(float(number))
 
 
 def slope_of(number: Any) -> Tracked:
     """Return how a number changes: 0 where it is a constant."""
     return number.slope if isinstance(number, Dual) else _ZERO
+
+
+class Noted(Chained):
+    """A number of any kind, with the numbers that it is made of.
+
+    A definition is run on such numbers; what arrives at its results is then sent back along the
+    notes, last one first. ``journal`` has all that were made, in their order. What is agreed
+    where there is no derivative holds here: at its kink an absolute value passes nothing on.
+
+    >>> journal = []
+    >>> x = Noted(3.0, journal)
+    >>> y = x * x + 1 / x
+    >>> sent_back(journal, [(y, 1.0)])
+    >>> round(x.arrived, 4)
+    5.8889
+    """
+
+    __slots__ = ("arrived", "edges", "journal")
+
+    @staticmethod
+    def _kink(change: Any) -> Any:
+        return change * 0.0
+
+    def __init__(
+        self, plain: Any, journal: list[Noted], edges: Sequence[tuple[Noted, Edge]] = ()
+    ) -> None:
+        self.plain, self.journal, self.edges = plain, journal, edges
+        self.arrived: Any = None
+        journal.append(self)
+
+    def _made(self, value: Any, *edges: tuple[Any, Edge]) -> Noted:
+        noted = [(of, edge) for of, edge in edges if isinstance(of, Noted)]
+        return Noted(value, self.journal, noted)
+
+    def greatest_of(self, row: Sequence[Any], way: int, is_shared: bool) -> Noted:
+        """The greatest number of a row (``way`` 1) or the least (-1). Of several that are equal
+        each passes an even share on, or the first all of it."""
+        inner = [number.plain if isinstance(number, Noted) else number for number in row]
+        value = reduce(partial(_further, way=way), inner)
+        sides = [_side(number, value) for number in inner]
+        reaching = [x for x, side in zip(row, sides, strict=True) if side in (0, None)]
+        if None in sides:
+            return self._made(value, *((x, _lost) for x in reaching))
+        if len(reaching) == 1 or not is_shared:
+            return self._made(value, (reaching[0], _same))
+        return self._made(value, *((x, lambda change: change / len(reaching)) for x in reaching))
+
+
+def sent_back(journal: Sequence[Noted], arriving: Sequence[tuple[Any, Any]]) -> None:
+    """Send what arrives at results back to all that they are made of.
+
+    Each number then has what ``arrived`` at it, None where nothing did.
+    """
+    for result, flow in arriving:
+        if isinstance(result, Noted):
+            result.arrived = flow if result.arrived is None else result.arrived + flow
+    for number in reversed(journal):
+        if number.arrived is None:
+            continue
+        for of, edge in number.edges:
+            sent = edge(number.arrived)
+            of.arrived = sent if of.arrived is None else of.arrived + sent

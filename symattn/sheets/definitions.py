@@ -2,7 +2,8 @@
 
 What is typeset is the source of the functions that the cross-check runs
 (:mod:`symattn.crosscheck.definitions`), with the quantities' names for their letters and
-numbers for their sizes: a reader of a sheet sees the code that was checked.
+numbers for their sizes: a reader of a sheet sees the code that was checked. What flows into an
+operand that a definition is linear in is derived from that same source.
 
 The definitions behind a function of steps, in the letters of a case.
 
@@ -152,21 +153,104 @@ def equation(
     >>> t.latex(equation("score", names, {"d": 4}))
     'S_{i,j} = \\sum_{c = 0}^{3} X_{i,c}X_{j,c}'
     """
-    writer = _Writer(letters, sizes, entries or {})
-    numbers = {size: count for size, count in sizes.items() if size not in letters}
-    body = _Sized(numbers).visit(deepcopy(_source(name, first)))
-    return writer.defined(name) + t.EQUALS + typeset(body, writer.entry)
+    writer, indices = _Writer(letters, sizes, entries or {}), definitions.indices(name)
+    defined = writer.entry(definitions.letter(name), t.letters(",".join(indices)))
+    return writer.equation(defined, _source(name), indices, first)
 
 
 @cache
-def _source(name: str, first: int) -> ast.expr:
-    """Return what a definition returns, its indices counted from ``first``."""
+def _source(name: str) -> ast.expr:
+    """Return what a definition returns."""
     (function,) = ast.parse(inspect.getsource(definitions.definition(name))).body
     assert isinstance(function, ast.FunctionDef)
     returned = function.body[-1]
     assert isinstance(returned, ast.Return)
     assert returned.value is not None
-    return counted_from_1(returned.value, definitions.indices(name)) if first else returned.value
+    return returned.value
+
+
+# -- gradients, derived from definitions --------------------------------------------------
+
+#: The derivative of a weight by a score of its row, where ``delta`` is 1 or 0.
+_JACOBIAN = "A[i][j] * (delta[j][k] - A[i][k])"
+#: What flows into the scores because of it.
+_THROUGH_SOFTMAX = "A[i][j] * (G[i][j] - sum(A[i][k] * G[i][k] for k in range(m)))"
+#: How many there are of each index of a result.
+_COUNTS = {"i": "n", "j": "m"}
+
+
+@cache
+def flow(name: str, operand: str) -> tuple[tuple[str, ...], ast.expr] | None:
+    """Return at which indices something flows into an operand of an operation, and what: ``G`` is
+    the gradient that arrives at the result.
+
+    Where a definition is linear in the operand, it is the same expression with ``G`` in the
+    operand's place, added up over the entries of the result that it is part of. Softmax has its
+    own; of others nothing is derived here.
+
+    >>> indices, entry = flow("score", "K")
+    >>> indices, ast.unparse(entry)
+    (('j', 'c'), 'sum((G[i][j] * Q[i][c] for i in range(n)))')
+    """
+    if name == "softmax":
+        return ("i", "j"), _expression(_THROUGH_SOFTMAX)
+    tree, result, added = _source(name), definitions.indices(name), ""
+    match tree:
+        case ast.Call(ast.Name("sum"), [ast.GeneratorExp(inner, [one])]):
+            tree, added = inner, ast.unparse(one.target)
+    if [x.id for x in ast.walk(tree) if isinstance(x, ast.Name)].count(operand) != 1:
+        return None
+    indices = max((_indices(x, operand) for x in ast.walk(tree)), key=len)
+    if not all(map(str.isidentifier, indices)):
+        return None
+    entry = _linear(tree, operand, indices, _expression("G" + "".join(f"[{k}]" for k in result)))
+    if entry is None or added not in ("", *indices):
+        return None
+    for k in result:
+        if k not in indices:
+            entry = _expression(f"sum({ast.unparse(entry)} for {k} in range({_COUNTS[k]}))")
+    return indices, entry
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _indices(tree: ast.AST, operand: str) -> tuple[str, ...]:
+    """The indices of an entry of an operand; none where the expression is none."""
+    match tree:
+        case ast.Subscript(ast.Name(name), at) if name == operand:
+            return (ast.unparse(at),)
+        case ast.Subscript(ast.Subscript(ast.Name(name), row), column) if name == operand:
+            return ast.unparse(row), ast.unparse(column)
+    return ()
+
+
+def _linear(
+    tree: ast.expr, operand: str, indices: tuple[str, ...], arriving: ast.expr
+) -> ast.expr | None:
+    """An expression with what arrives in the place of an operand's entry; None where it isn't
+    linear in that."""
+    if _indices(tree, operand):
+        return arriving
+    match tree:
+        case ast.BinOp(left, ast.Mult(), right):
+            sides = [_linear(side, operand, indices, arriving) for side in (left, right)]
+            if sides.count(None) != 1:
+                return None
+            first, second = sides[0] or left, sides[1] or right
+            # Factors stand as in a product of matrices, that of the result's rows first.
+            if indices[0] not in {x.id for x in ast.walk(first) if isinstance(x, ast.Name)}:
+                first, second = second, first
+            return ast.BinOp(first, ast.Mult(), second)
+        case ast.BinOp(left, ast.Div(), right):
+            above = _linear(left, operand, indices, arriving)
+            return above and ast.BinOp(above, ast.Div(), right)
+        case ast.IfExp(test, kept, hidden):
+            passed = [_linear(part, operand, indices, arriving) for part in (kept, hidden)]
+            if passed != [None, None]:
+                return ast.IfExp(test, *(part or ast.Constant(0) for part in passed))
+    return None
 
 
 def parameter(name: str) -> t.Row:
@@ -186,18 +270,15 @@ class _Writer:
     ) -> None:
         self.letters, self.sizes, self.entries = letters, sizes, entries
 
-    def defined(self, name: str) -> t.Row:
-        """The entry that a definition gives, or the derivative by one."""
-        if name == definitions.JACOBIAN:
-            rows = self.entry("A", t.letters("i,j")), self.entry("S", t.letters("i,k"))
-            return t.fraction(*(t.PARTIAL + entry for entry in rows))
-        at = t.letters(",".join(definitions.indices(name)))
-        if name in definitions.RULES:
-            return self.entry(definitions.RULES[name][0], at)
-        operand = definitions.differentiated(name)
-        if f"d{operand}" in self.letters:
-            return self.entry(f"d{operand}", at)
-        return t.fraction(t.PARTIAL + t.letters("L"), t.PARTIAL + self.entry(operand, at))
+    def equation(
+        self, left: t.Row, right: ast.expr, indices: Collection[str], first: int = 0
+    ) -> t.Row:
+        """An equation whose right side has the sizes as numbers, counted from ``first``."""
+        tree = deepcopy(right)
+        if first:
+            tree = counted_from_1(tree, indices)
+        numbers = {size: count for size, count in self.sizes.items() if size not in self.letters}
+        return left + t.EQUALS + typeset(_Sized(numbers).visit(tree), self.entry)
 
     def entry(self, name: str, at: t.Row) -> t.Row:
         """A name with indices; a number has none."""
@@ -232,7 +313,7 @@ def of_step(node: Node, named: Named, row_sum: t.Row, first: int = 0) -> list[t.
     if not operation or len(node.shape) != 2 or not _are_named(operands, named):
         return []
     letters = _letters(operation, operands, named)
-    letters[definitions.RULES[operation][0]] = _letter_of(node, named)
+    letters[definitions.letter(operation)] = _letter_of(node, named)
     names = ("normaliser", operation) if operation in _NORMALISED else (operation,)
     sizes = _sizes(operands[0].grid, node.grid)
     return [equation(name, letters, sizes, {"Z": row_sum}, first) for name in names]
@@ -295,27 +376,36 @@ def of_gradient(program: Program, name: str, named: Named, first: int = 0) -> li
     user, place = used
     operation, operands = _operation(user, named, node)
     gradients = {program.quantities[n].serial: g for n, g in program.gradients.items()}
-    # What is hidden by data stands in the step itself.
-    if operation in ("", "mask") or user.serial not in gradients:
+    # What is hidden by data, or is done entry by entry, stands in the step itself.
+    if (
+        operation not in ("product", "score", "scaled_score", "softmax", "causal")
+        or user.serial not in gradients
+    ):
         return []
     if place >= len(operands) or operands[place] is not node:
         return []
     others = [operand for operand in operands if operand is not node]
-    gradient = definitions.RULES[operation][1][place]
-    if not gradient or not _are_named(others, named):
+    derived = flow(operation, definitions.operands(operation)[place])
+    if not derived or not _are_named(others, named):
         return []
     letters = _letters(operation, operands, named) | {
-        f"d{definitions.differentiated(gradient)}": _short(named, program.gradients[name]),
-        definitions.RULES[operation][0]: _letter_of(user, named),
+        definitions.letter(operation): _letter_of(user, named),
         "G": _short(named, gradients[user.serial]),
     }
-    return [equation(gradient, letters, _sizes(operands[0].grid, user.grid), first=first)]
+    indices, entry = derived
+    at = t.letters(",".join(indices))
+    left = t.index(grouped(_short(named, program.gradients[name])), at)
+    writer = _Writer(letters, _sizes(operands[0].grid, user.grid), {})
+    return [writer.equation(left, entry, indices, first)]
 
 
 def jacobian(node: Node, named: Named) -> t.Row:
     """The definition of an entry of the softmax Jacobian."""
     letters = {"A": _letter_of(node, named), "S": _letter_of(node.operands[0], named)}
-    return equation(definitions.JACOBIAN, letters, {})
+    writer = _Writer(letters, {}, {})
+    rows = writer.entry("A", t.letters("i,j")), writer.entry("S", t.letters("i,k"))
+    left = t.fraction(*(t.PARTIAL + entry for entry in rows))
+    return writer.equation(left, _expression(_JACOBIAN), "ijk")
 
 
 def by_jacobian(target: t.Row, flow: t.Row, weights: t.Row, keys: int, first: int = 0) -> t.Row:
@@ -392,7 +482,7 @@ def of_call(
     own = [
         place
         for place, line in enumerate(laid.lines)
-        if line.where == f"steps.{name}" and line.operation in definitions.RULES
+        if line.where == f"steps.{name}" and line.operation in definitions.names()
     ]
     if not 0 < len(own) <= _MOST or own[-1] != last:
         return []
@@ -419,7 +509,7 @@ def _letter(laid: Tape, place: int, own: Sequence[int], taken: Container[str]) -
         ):
             if operand == place and letter not in taken:
                 return parameter(letter)
-    letter = definitions.RULES[laid.lines[place].operation][0]
+    letter = definitions.letter(laid.lines[place].operation)
     return parameter(next((x for x in (letter, *_FREE) if x not in taken), letter))
 
 
@@ -436,7 +526,7 @@ def _equations(
     """The definition of a line with its letters and sizes replaced, and before it that of the
     normalisers that it takes; nothing where something has no name."""
     line = laid.lines[place]
-    letters = {definitions.RULES[line.operation][0]: known[place]}
+    letters = {definitions.letter(line.operation): known[place]}
     for letter, operand in zip(definitions.operands(line.operation), line.operands, strict=True):
         letters[letter] = _name(laid, operand, known, letter)
     if not all(letters.values()):

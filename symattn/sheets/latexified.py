@@ -17,7 +17,10 @@ from latexify.codegen.expression_rules import BUILTIN_FUNCS, get_precedence
 from symattn.expressions import typesetting as t
 
 #: What functions are called in formulas, where they have other names.
-_CALLED = {"greatest": "max", "least": "min", "sign_of": "sign", "ln": "log", "magnitude": "abs"}
+_CALLED = {
+    **{"greatest": "max", "least": "min", "first_greatest": "max", "first_least": "min"},
+    **{"sign_of": "sign", "ln": "log", "magnitude": "abs"},
+}
 _SUM = get_precedence(ast.parse("a + a", mode="eval").body)
 #: What is nothing to read on the right of an operation, such as what a left-out option stands for.
 _NOTHING = {ast.Mult: t.number("1"), ast.Add: t.number("0"), ast.Sub: t.number("0")}

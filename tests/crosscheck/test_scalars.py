@@ -12,7 +12,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symattn.crosscheck.lines import (
+from symattn.crosscheck.scalars import (
+    PI,
+    UNIT,
+    CannotTell,
+    Tracked,
     cos,
     erf,
     exp,
@@ -23,8 +27,8 @@ from symattn.crosscheck.lines import (
     sin,
     sqrt,
     tanh,
+    tracked,
 )
-from symattn.crosscheck.scalars import PI, UNIT, CannotTell, Tracked, tracked
 
 from ..strategies import many
 

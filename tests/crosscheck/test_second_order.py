@@ -41,6 +41,28 @@ def test_second_derivatives_are_those_of_the_exact_engine(inner, outer):
         assert checks[name].verdict is Verdict.HOLDS
 
 
+BY_RESULT = [
+    "tanh(x)", "exp(x)", "sigmoid(x)", "sqrt(x)", "x / (x + 1)", "1 / x", "x / sqrt(x[0])",
+    "norm(x)", "std(x)", "rmsnorm(x, eps=1)", "softmax(x)", "logsumexp(x)", "max(x)",
+]  # fmt: skip
+BY_OPERANDS = ["log(x)", "gelu(x)", "x ** 3", "x / sqrt(2)", "softcap(x, 2)", "x * x"]
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("function", BY_RESULT + BY_OPERANDS)
+def test_what_slopes_are_written_with(function):
+    """A gradient may be written with the result of a function or with what that is of. How much
+    of a second derivative is by such a result is left open: nothing is refuted."""
+    steps = {"T": function, "l": "total(T * T * T) + total(T)", "G": "grad(l, x)", "P": "G * G"}
+    made = case("bent", {"x": [1, 2]}, steps, {"output": "P", "wrt": ["x", "T"]})
+    checks = {check.quantity: check for check in verify(made, symbolic=False).checks}
+    assert checks["dL/dx"].verdict is Verdict.HOLDS
+    is_open = checks["dL/dT"].verdict is Verdict.UNDECIDED
+    assert is_open == (function in BY_RESULT)
+    assert ("counted with that of another" in checks["dL/dT"].doubt) == is_open
+    assert checks["dL/dT"].verdict is not Verdict.REFUTED
+
+
 def test_a_step_of_training_that_looks_ahead():
     """The gradient of the loss after a step of gradient descent (C. Finn et al., MAML, 2017),
     held against NumPy's differences."""

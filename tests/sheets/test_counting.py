@@ -46,7 +46,7 @@ def value(kind: str, rng: random.Random, kept: type[list[Any]]):
             return kept(kept(rng.choice([0, 1]) for _ in range(SIZE)) for _ in range(SIZE))
         case "Whole":
             return kept(rng.randrange(SIZE) for _ in range(SIZE))
-        case "Row" | "Column":
+        case "Row" | "Column" | "Normalisers":
             return kept(rng.uniform(0.1, 0.9) for _ in range(SIZE))
     return rng.uniform(0.1, 0.9)
 
