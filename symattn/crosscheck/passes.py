@@ -10,7 +10,7 @@ complex variables to estimate derivatives of real functions*, 1998).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -22,7 +22,6 @@ from symattn.crosscheck.evaluation import (
     MASKS,
     Rows,
     Tracks,
-    entries,
     flow,
     is_class,
     run,
@@ -194,36 +193,57 @@ def reverse(
     from the output itself: where that holds -inf, or may hold it, the loss may
     have no slope, and what arrives there flows on as unknown.
     """
-    left_out = tape.beyond()
     useful = _useful(tape, wanted)
-    arrived: dict[int, Tracks] = {output: upstream}
     shared: set[int] = set()
-    for place in range(output, -1, -1):
-        if place not in arrived or place not in useful:
-            continue
-        gradient = arrived[place]
-        if place == output:
-            gradient = _sloped(tape, lines, output, gradient)
-        line = tape.lines[place]
-        if line.operation == "gradient":
-            for earlier, bent in _bent(tape, lines, line, gradient, useful):
-                before = arrived.get(earlier)
-                arrived[earlier] = _added(before, bent) if before else bent
-            shared |= _shared(tape, line)
-            continue
-        if place in left_out:
-            for operand in useful.intersection(line.operands):
-                arrived[operand] = _filled(tape.lines[operand], UNKNOWN)
-            continue
-        for index, operand in enumerate(line.operands):
-            if operand not in useful:
-                continue
-            back = flow(line, index, [lines[o] for o in line.operands], gradient)
-            if back is not None:
-                arriving, before = tracks(back), arrived.get(operand)
-                arrived[operand] = _added(before, arriving) if before else arriving
+
+    def bent(line: TapeLine, arriving: Rows) -> Iterator[tuple[int, Rows]]:
+        shared.update(_shared(tape, line))
+        return _bent(tape, lines, line, arriving, useful)
+
+    sloped = _sloped(tape, lines, output, upstream)
+    flows = _flows(tape, lines.__getitem__, lines, output, sloped, useful, bent)
+    arrived = {place: tracks(rows) for place, rows in flows.items()}
+    arrived[output] = upstream
     for place in shared & arrived.keys():
         arrived[place] = _filled(tape.lines[place], UNKNOWN)
+    return arrived
+
+
+def _flows(
+    tape: Tape,
+    rows: Callable[[int], Rows],
+    lines: Sequence[Tracks],
+    output: int,
+    upstream: Rows,
+    useful: set[int],
+    bent: Callable[[TapeLine, Rows], Iterable[tuple[int, Rows]]],
+) -> dict[int, Rows]:
+    """Return what arrives at each ``useful`` line in any scalars, in which ``rows`` has the lines;
+    ``bent`` says what flows from a gradient on."""
+    left_out = tape.beyond()
+    arrived = {output: upstream}
+    for place in range(output, -1, -1):
+        line = tape.lines[place]
+        into = useful.intersection(line.operands)
+        if place not in arrived or not into:
+            continue
+        flows: Iterable[tuple[int, Rows | None]]
+        if place in left_out:
+            flows = [(operand, _filled(tape.lines[operand], UNKNOWN)) for operand in into]
+        elif line.operation == "gradient":
+            flows = bent(line, arrived[place])
+        else:
+            operands = [rows(operand) for operand in line.operands]
+            known = [lines[operand] for operand in line.operands]
+            flows = [
+                (operand, flow(line, index, operands, arrived[place], known))
+                for index, operand in enumerate(line.operands)
+                if operand in useful
+            ]
+        for operand, back in flows:
+            if back is not None:
+                before = arrived.get(operand)
+                arrived[operand] = _summed(before, back) if before else back
     return arrived
 
 
@@ -258,7 +278,7 @@ def _useful(tape: Tape, wanted: Collection[int]) -> set[int]:
 
 
 def _bent(
-    tape: Tape, lines: Sequence[Tracks], line: TapeLine, arriving: Tracks, useful: Set[int]
+    tape: Tape, lines: Sequence[Tracks], line: TapeLine, arriving: Tracks, useful: set[int]
 ) -> Iterator[tuple[int, Tracks]]:
     """Yield what flows from a gradient into the lines that it is computed from, each for itself.
 
@@ -314,11 +334,6 @@ def _sloped(tape: Tape, lines: Sequence[Tracks], output: int, upstream: Tracks) 
         ]
         for rows in zip(lines[output], upstream, strict=True)
     ]
-
-
-def _added(left: Tracks, right: Tracks) -> Tracks:
-    grid = len(left), len(left[0])
-    return entries("addition", {"A": left, "B": right}, grid)
 
 
 def complex_step(
@@ -415,24 +430,12 @@ def _moved_gradient(
     def rows(place: int) -> Rows:
         return runs[place] if place in runs else values(lines[place])
 
-    needed = _useful(tape, [wanted])
-    arrived = {output: rows(above)}
-    for place in range(output, wanted, -1):
-        if place not in arrived or place not in needed:
-            continue
-        used = tape.lines[place]
-        if used.operation == "gradient":
-            return [[math.nan] * len(row) for row in rows(wanted)]
-        operands = [rows(operand) for operand in used.operands]
-        known = [lines[operand] for operand in used.operands]
-        for index, operand in enumerate(used.operands):
-            if operand not in needed:
-                continue
-            back = flow(used, index, operands, arrived[place], known)
-            if back is not None:
-                before = arrived.get(operand)
-                arrived[operand] = _summed(before, back) if before else back
-    return arrived.get(wanted, [[0.0] * len(row) for row in rows(wanted)])
+    unknown = [[math.nan] * len(row) for row in lines[wanted]]
+    flows = _flows(
+        tape, rows, lines, output, rows(above), _useful(tape, [wanted]),
+        lambda *_: [(wanted, unknown)],
+    )  # fmt: skip
+    return flows.get(wanted, [[0.0] * len(row) for row in lines[wanted]])
 
 
 def _summed(left: Rows, right: Rows) -> Rows:

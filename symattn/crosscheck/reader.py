@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from keyword import iskeyword
+from math import prod
 from numbers import Rational
 from typing import Any, NoReturn
 
 import numpy as np
 
-from symattn.crosscheck.scalars import PI, Tracked, tracked
+from symattn.crosscheck.scalars import PI, Tracked, plain_of
 from symattn.errors import Fault, Faults, Malformed
 
 #: Longest text and deepest tree that are read, most digits and largest power of ten.
@@ -233,8 +234,9 @@ class _Translator:
         return -int(digits) if negative else int(digits)
 
 
-#: A sum of terms, a number times a symbol each; the plain number is under "1".
-_Linear = dict[str, "Fraction | Tracked"]
+#: A sum of terms, a number times a symbol each; the plain number is under "1". Numbers are
+#: fractions, and tracked as soon as one of two is not.
+_Linear = dict[str, Any]
 
 
 def number(raw: object) -> Tracked:
@@ -278,20 +280,7 @@ def linear(raw: object) -> dict[str, Tracked]:
         )
     else:
         raise Malformed(f"expected a number, found {raw!r}")
-    return {symbol: _tracked(factor) for symbol, factor in terms.items()}
-
-
-def _tracked(value: Fraction | Tracked) -> Tracked:
-    return value if isinstance(value, Tracked) else tracked(value)
-
-
-def _combined(
-    apply: Callable[[Any, Any], Any], left: Fraction | Tracked, right: Fraction | Tracked
-) -> Any:
-    """Exact between rationals, tracked as soon as one side is not."""
-    if isinstance(left, Tracked) or isinstance(right, Tracked):
-        return apply(_tracked(left), _tracked(right))
-    return apply(left, right)
+    return {symbol: plain_of(factor) for symbol, factor in terms.items()}
 
 
 def _linear(tree: Expression, raw: str) -> _Linear:
@@ -305,39 +294,30 @@ def _linear(tree: Expression, raw: str) -> _Linear:
             return {symbol: -factor for symbol, factor in terms.items()}
         case ("addition" | "subtraction") as sign, [left, right]:
             apply = operator.add if sign == "addition" else operator.sub
+            zero = Fraction(0)
             return {
-                symbol: _combined(
-                    apply, left.get(symbol, Fraction(0)), right.get(symbol, Fraction(0))
-                )
+                symbol: apply(left.get(symbol, zero), right.get(symbol, zero))
                 for symbol in {**left, **right}
             }
         case "times", [left, right] if left.keys() == {"1"} or right.keys() == {"1"}:
             factor, terms = (left, right) if left.keys() == {"1"} else (right, left)
-            return {
-                symbol: _combined(operator.mul, value, factor["1"])
-                for symbol, value in terms.items()
-            }
+            return {symbol: value * factor["1"] for symbol, value in terms.items()}
         case "quotient", [terms, divisor] if divisor.keys() == {"1"}:
-            if _tracked(divisor["1"]).is_zero:
-                _refuse(raw, "division by zero")
-            return {
-                symbol: _combined(operator.truediv, value, divisor["1"])
-                for symbol, value in terms.items()
-            }
+            return {symbol: _quotient(value, divisor["1"], raw) for symbol, value in terms.items()}
         case "power", [terms, {"1": Fraction(denominator=1) as power}] if terms.keys() == {"1"}:
             if not terms or abs(power) > MAX_POWER:
                 _refuse(raw, "not a number, nor a sum of multiples of symbols")
-            product: Fraction | Tracked = Fraction(1)
-            for _ in range(abs(int(power))):
-                product = _combined(operator.mul, product, terms["1"])
-            if power >= 0:
-                return {"1": product}
-            if _tracked(product).is_zero:
-                _refuse(raw, "division by zero")
-            return {"1": _combined(operator.truediv, Fraction(1), product)}
+            product = prod([terms["1"]] * abs(int(power)), start=Fraction(1))
+            return {"1": product if power >= 0 else _quotient(Fraction(1), product, raw)}
         case "call", [terms] if terms.keys() == {"1"} and tree.text in _FUNCTIONS:
             return {"1": _applied(tree.text, terms["1"], raw)}
     _refuse(raw, "not a number, nor a sum of multiples of symbols")
+
+
+def _quotient(above: Any, below: Any, raw: str) -> Any:
+    if plain_of(below).is_zero:
+        _refuse(raw, "division by zero")
+    return above / below
 
 
 def _applied(function: str, value: Fraction | Tracked, raw: str) -> Fraction | Tracked:
@@ -346,9 +326,9 @@ def _applied(function: str, value: Fraction | Tracked, raw: str) -> Fraction | T
         above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
         if above * above == value.numerator and below * below == value.denominator:
             return Fraction(above, below)
-    if function == "exp" and _tracked(value).is_zero:
+    if function == "exp" and plain_of(value).is_zero:
         return Fraction(1)
-    result: Tracked = _FUNCTIONS[function](_tracked(value))
+    result: Tracked = _FUNCTIONS[function](plain_of(value))
     if math.isnan(result.value):
         _refuse(raw, f"{function} of a number that is not certainly in its domain")
     return result

@@ -115,7 +115,7 @@ class Tracked:
 
     def __add__(self, other: Any) -> Tracked:
         if other.__class__ is not Tracked:
-            other = Tracked(float(other))
+            other = _lifted(other)
         right: Tracked = other
         if right.value == 0.0 and right.error == 0.0:
             return self
@@ -140,7 +140,7 @@ class Tracked:
 
     def __mul__(self, other: Any) -> Tracked:
         if other.__class__ is not Tracked:
-            other = Tracked(float(other))
+            other = _lifted(other)
         left, left_error, right, right_error = self.value, self.error, other.value, other.error
         if (left == 0.0 and left_error == 0.0) or (right == 0.0 and right_error == 0.0):
             # Not of what has no value, such as a slope of the square root at 0.
@@ -162,7 +162,7 @@ class Tracked:
 
     def __truediv__(self, other: Any) -> Tracked:
         if other.__class__ is not Tracked:
-            other = Tracked(float(other))
+            other = _lifted(other)
         divisor = other.value
         # The least magnitude that the true divisor can have.
         least = abs(divisor) - UNIT * other.error
@@ -177,7 +177,7 @@ class Tracked:
         return _at_infinity(value, self, other)
 
     def __rtruediv__(self, other: Any) -> Tracked:
-        return Tracked(float(other)) / self
+        return _lifted(other) / self
 
     def __pow__(self, exponent: int | Tracked) -> Tracked:
         """A whole power by products, any other one of a positive number by logarithms."""
@@ -238,7 +238,7 @@ class Tracked:
         if isinstance(other, Dual):
             # What moves knows how the lesser one does, too.
             return other.extreme(self, way)
-        right: Tracked = other if other.__class__ is Tracked else Tracked(float(other))
+        right: Tracked = other if other.__class__ is Tracked else _lifted(other)
         try:
             return self if way * self._side(right) > 0 else right
         except CannotTell:
@@ -324,6 +324,10 @@ class Tracked:
 
     def _outside(self, certain: bool) -> Tracked:
         return Tracked(math.nan, 0.0 if certain else _INFINITE)
+
+
+def _lifted(number: Any) -> Tracked:
+    return tracked(number) if isinstance(number, Fraction) else Tracked(float(number))
 
 
 def _at_infinity(value: float, left: Tracked, right: Tracked, *, factors: bool = False) -> Tracked:
@@ -689,7 +693,7 @@ def plain_of(number: Any) -> Tracked:
     """A number without its slope."""
     if isinstance(number, Dual):
         number = number.plain
-    return number if number.__class__ is Tracked else Tracked(float(number))
+    return number if number.__class__ is Tracked else _lifted(number)
 
 
 def slope_of(number: Any) -> Tracked:
