@@ -93,8 +93,6 @@ class Stages:
         self._grids: dict[int, LazyGrid[Expr]] = {}
         self._stages: dict[str, Stage] = {}
         self._owners: dict[Expr, Stage] = {}
-        #: The stages of exponentials, which only the quotient of a softmax takes.
-        self.powers: set[str] = set()
         for name in program.given:
             node = program.quantities[name]
             self._grids[node.serial] = self._given(name, node.shape, given[name])
@@ -153,8 +151,7 @@ class Stages:
         if node.op == "softmax":
             powers = nodes.apply("exp", node.operands[0])
             sums = Node("rowsum", (powers,), (node.grid[0], 1))
-            self.powers.add(named := self._free(POWERS))
-            above = self._stage(named, powers, operands, is_step=False)
+            above = self._stage(self._free(POWERS), powers, operands, is_step=False)
             below = self._stage(self._free(SUMS), sums, [above], is_step=False)
             node, operands = Node("divide", (powers, sums), node.shape), [above, below]
         if name is not None:
@@ -371,13 +368,13 @@ def _partials(letter: Expr, entry: Expr) -> Iterator[tuple[Expr, Expr]]:
     """
     if entry is letter:
         return
-    form, letters, dummies = form_of(entry)
+    form, letters, dummies = _form_of(entry)
     back = dict(zip([form, *dummies], [letter, *letters], strict=True))
     for used, derivative in zip(letters, _derivatives(form, len(letters)), strict=True):
         yield used, derivative.xreplace(back)
 
 
-def form_of(entry: Expr) -> tuple[Expr, list[Expr], list[Expr]]:
+def _form_of(entry: Expr) -> tuple[Expr, list[Expr], list[Expr]]:
     """A definition with dummies for its letters, which entries of one form share; its letters,
     and the dummies."""
     letters = [*letters_of(entry)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property
 from itertools import chain, combinations
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -21,7 +21,6 @@ from symattn.errors import Fault, Faults, Malformed, NoClosedForm, UnknownName, 
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
-from symattn.expressions.elementary import ELEMENTWISE
 from symattn.expressions.shapes import Shape, chosen, grid, keys, rows_at, show
 from symattn.expressions.syntax import gradient_name
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
@@ -33,13 +32,13 @@ from symattn.numbers.values import Value
 from symattn.printers.layout import TEXT, broken_row, width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names, symbol
-from symattn.programs.enclosures import in_numpy
+from symattn.programs.enclosures import FloatOperations, applied
 from symattn.programs.entrywise import Keeps
 from symattn.programs.jacobians import Jacobian
-from symattn.programs.nodes import ancestors, arguments
+from symattn.programs.nodes import Node, Run, ancestors, arguments
 from symattn.programs.program import Program, uses
 from symattn.solution.quantity import Quantity
-from symattn.solution.stages import Expr, Largest, Sizes, Stage, Stages, form_of, letters_of
+from symattn.solution.stages import Expr, Largest, Sizes, Stage, Stages, letters_of
 from symattn.verdicts import Verdict
 
 # -- the general entry of a stage --------------------------------------------------------
@@ -319,60 +318,24 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return bracket if exp is None else f"{bracket}^{{{exp}}}"
 
 
-# -- formulas as functions of NumPy arrays -----------------------------------------------
-# Entries of a stage that have one form are worked out together: SymPy's expression is walked with
-# arrays for its letters, so that no code is written and run.
-
-# -- symbolic ----------------------------------------------------------------------------
+# -- quantities as functions of NumPy arrays ---------------------------------------------
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Places: TypeAlias = npt.NDArray[np.intp]
-
-_FUNCTIONS: Mapping[Any, Any] = {
-    **{getattr(sympy, name): in_numpy(name) for name in ELEMENTWISE if name != "sqrt"},
-    sympy.Heaviside: np.heaviside,
-}
-#: Powers that NumPy has functions for.
-_POWERS: Mapping[Expr, Any] = {
-    sympy.Integer(-1): np.reciprocal,
-    sympy.Rational(1, 2): np.sqrt,
-    sympy.Rational(-1, 2): lambda x: np.reciprocal(np.sqrt(x)),
-}
 
 
-@dataclass(frozen=True)
-class _Entries:
-    """Entries of one form: where each has its letters, by the dummy of the form, and where they
-    stand themselves, among all letters."""
+class _Unguarded(FloatOperations):
+    """Floats with whose overflow NumPy's own warnings go."""
 
-    form: Expr
-    dummies: list[Expr]
-    taken: Places
-    put: Places
-
-    def work_out(self, letters: Floats) -> None:
-        values = dict(zip(self.dummies, letters[self.taken].T, strict=True))
-        letters[self.put] = _worked_out(self.form, values)
-
-
-@dataclass(frozen=True)
-class _Exponentials:
-    """The exponentials of a row of scores, which stand where these do, all divided by the
-    largest: it cancels in weights and in what flows back through them."""
-
-    row: Places
-
-    def work_out(self, letters: Floats) -> None:
-        scores = letters[self.row]
-        letters[self.row] = np.exp(scores - scores.max())
+    def apply(self, node: Node, operands: list[Floats]) -> Floats:
+        return applied(node, operands)
 
 
 class FloatFunction:
-    """A formula as a function of floats; made by ``formula.lambdify()``.
+    """A step or a gradient as a function of floats; made by ``formula.lambdify()``.
 
     Takes arrays of the shapes of what is given, by keywords, the upstream gradient dL/dY
-    as ``dY``; what isn't passed has the numbers of the case. Raises :class:`Malformed` for
-    other names and shapes, and for what are no real numbers.
+    as ``dY``; what isn't passed has the numbers of the case, and masks keep what they keep there.
+    Raises :class:`Malformed` for other names and shapes, and for what are no real numbers.
 
     >>> from symattn.solution.solution import solve
     >>> f = solve("cat-sat-mat").symbolic["T"].lambdify()
@@ -382,112 +345,48 @@ class FloatFunction:
     [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]]
     """
 
-    def __init__(
-        self,
-        name: str,
-        shape: Shape,
-        stages: Stages,
-        givens: Givens,
-        numbers: Mapping[Expr, Value],
-    ) -> None:
+    def __init__(self, among: Symbolic, name: str) -> None:
         self.name = name
-        self._shape = shape
-        self._entries = [*chain(*stages[name].letters)]
-        self._givens = givens
-        self._numbers = numbers
-        #: Where each letter stands among all.
-        self._places: dict[Expr, int] = {}
-        self._work: list[_Entries | _Exponentials] = []
-        given = (stage for stage in stages.up_to(name) if stage.is_given)
-        self.given = tuple(stage.name for stage in given)
-        for stage in stages.up_to(name):
-            letters = givens.given[stage.name].all if stage.is_given else stage.defined
-            for letter in letters:
-                self._places[letter] = len(self._places)
-            self._work += self._of_stage(stage, stage.name in stages.powers)
-
-    def _of_stage(self, stage: Stage, is_powers: bool) -> Iterator[_Entries | _Exponentials]:
-        """Yield how the entries of a stage are worked out."""
-        rows = [[x for x in row if x in stage.defined] for row in stage.letters]
-        defined = dict(stage.defined)
-        # A row with another entry, a number that needs no letter, is as it is.
-        rows = [
-            row
-            for row, letters in zip(rows, stage.letters, strict=True)
-            if is_powers and all(isinstance(defined.get(x), sympy.exp) or x == 0 for x in letters)
-        ]
-        defined |= {letter: defined[letter].args[0] for letter in chain(*rows)}
-        forms: dict[Expr, list[tuple[Expr, list[Expr]]]] = {}
-        dummies_of: dict[Expr, list[Expr]] = {}
-        for letter, definition in defined.items():
-            form, letters, dummies_of[form] = form_of(definition)
-            forms.setdefault(form, []).append((letter, letters))
-        for form, entries in forms.items():
-            taken = [[self._places[x] for x in letters] for _, letters in entries]
-            put = [self._places[letter] for letter, _ in entries]
-            yield _Entries(form, dummies_of[form], np.array(taken, dtype=np.intp), np.array(put))
-        for row in filter(None, rows):
-            yield _Exponentials(np.array([self._places[letter] for letter in row]))
+        self.given = among[name].given
+        self._node = among.program.named[name]
+        self._givens = among.givens
+        self._numbers = among.case_numbers
+        of_node = {among.program.named[x].serial: x for x in among.givens.given}
+        #: All that is given on the way to the quantity, by its node.
+        self._inputs = {
+            node.serial: among.givens.given[of_node[node.serial]]
+            for node in ancestors([self._node])
+            if node.serial in of_node
+        }
 
     def __repr__(self) -> str:
         return f"<FloatFunction of {self.name}: {', '.join(self.given)}>"
 
     def __call__(self, **arrays: Any) -> Floats:
         """The floats of the quantity, in its shape."""
-        values = self._defaults | self._givens.floats(arrays)
-        faults = Faults()
-        for name in self.given:
-            if any(letter not in values for letter in self._givens.given[name].all):
-                faults.append(Fault(name, "has symbols in the case: pass its numbers"))
+        passed = self._givens.floats(arrays)
+        faults, inputs = Faults(), dict[int, Floats]()
+        for serial, given in self._inputs.items():
+            values = self._defaults
+            if given.name in self.given:
+                values = values | passed
+                if any(letter not in values for letter in given.all):
+                    faults.append(Fault(given.name, "has symbols in the case: pass its numbers"))
+            inputs[serial] = np.array(
+                [
+                    [-np.inf if isinstance(x, Masked) else values.get(x, 0.0) for x in row]
+                    for row in given.letters
+                ]
+            )
         faults.raise_all()
-        letters = np.empty(len(self._places))
-        for letter, place in self._places.items():
-            letters[place] = values.get(letter, 0.0)
-        for work in self._work:
-            work.work_out(letters)
-        entries = [self._entry(entry, letters) for entry in self._entries]
-        return np.array(entries).reshape(self._shape)
+        found = Run(_Unguarded(), lambda node: inputs.get(node.serial))[self._node]
+        return found.reshape(self._node.shape)
 
     @cached_property
     def _defaults(self) -> dict[Expr, float]:
+        """The numbers of the case, but for those with symbols."""
         numbers = self._numbers.items()
-        return {
-            letter: number.nearest()
-            for letter, number in numbers
-            if letter in self._places and not number.has_symbols
-        }
-
-    def _entry(self, entry: Expr | Masked, letters: Floats) -> np.float64:
-        if isinstance(entry, Masked):
-            return -np.float64(np.inf)
-        place = self._places.get(entry)
-        return _number(entry) if place is None else letters[place]
-
-
-@lru_cache(maxsize=1 << 10)
-def _number(number: Expr) -> np.float64:
-    return np.float64(from_sympy(number).nearest())
-
-
-def _worked_out(form: Expr, letters: Mapping[Expr, Floats]) -> Any:
-    """A form with arrays, or numbers, for its letters."""
-    if form in letters:
-        return letters[form]
-    if not form.args:
-        return _number(form)
-    parts = [_worked_out(part, letters) for part in form.args]
-    match form:
-        case sympy.Add():
-            return reduce(np.add, parts)
-        case sympy.Mul():
-            return reduce(np.multiply, parts)
-        case Largest() | sympy.Max():
-            return reduce(np.maximum, parts)
-        case sympy.Pow(args=(_, power)) if power in _POWERS:
-            return _POWERS[power](parts[0])
-        case sympy.Pow():
-            return np.power(*parts)
-    return _FUNCTIONS[form.func](*parts)
+        return {letter: number.nearest() for letter, number in numbers if not number.has_symbols}
 
 
 # -- what is put in for letters ----------------------------------------------------------
@@ -865,7 +764,7 @@ class _DerivedFormula:
         return self._stage.matrix(entries)
 
     def lambdify(self) -> FloatFunction:
-        """The formula as a function of NumPy arrays, worked out stage by stage in floats.
+        """The step or gradient as a function of NumPy arrays: the program in floats.
 
         Takes what is given by keywords, the upstream gradient dL/dY as ``dY``; what isn't
         passed has the case's numbers. A softmax takes the largest score of its row from all,
@@ -885,10 +784,7 @@ class _DerivedFormula:
         >>> weights(X=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 900]])[2].tolist()
         [0.0, 0.0, 1.0]
         """
-        shape = self._among.program.named[self.name].shape
-        return FloatFunction(
-            self.name, shape, self._among.derived, self._among.givens, self._among.case_numbers
-        )
+        return FloatFunction(self._among, self.name)
 
     def equals(self, quantity: Quantity) -> Verdict:
         """Tell whether the formula with exact numbers gives the quantity, entry by entry, exactly.

@@ -326,3 +326,11 @@ def test_symbols_have_no_float():
     with pytest.raises(Malformed, match="dL/dY: has symbols in the case: pass its numbers"):
         f()
     assert np.array_equal(f(dY=[[1, 0.5], [-2, 3]]), FORMULAS["dL/dQ"].lambdify()())
+
+
+def test_masks_keep_what_they_keep_in_the_case():
+    """Formulas are those of the case's masks: another array in their place changes nothing."""
+    given = {"S": [[1, 2], [3, 4]], "M": [[1, 0], [1, 1]]}
+    f = Solution(make("masked", given, {"A": "softmax(mask(S, M))"})).symbolic["A"].lambdify()
+    assert f.given == ("S",)
+    assert f(S=[[5, 6], [7, 7]], M=[[0, 1], [1, 1]]).tolist() == [[1.0, 0.0], [0.5, 0.5]]
