@@ -11,8 +11,8 @@ from symattn.expressions.shapes import every, show
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
 from symattn.programs.backward import shares, times
-from symattn.programs.functions.calls import Axis, Domain, Size, function
-from symattn.programs.functions.entries import COMPARISONS, Flows
+from symattn.programs.functions.calls import Axis, Domain, Flows, Size, function
+from symattn.programs.functions.entries import COMPARISONS
 from symattn.programs.nodes import Node
 from symattn.programs.tables import indicator, number, same, tabled, whole
 
@@ -52,9 +52,9 @@ def as_row(x: Node) -> Node:
     return x if len(x.shape) == 2 else Node("reshape", (x,), (1, *x.shape))
 
 
-def _below_back(node: Node, g: Node) -> Flows:
+def _below_back(node: Node, g: Node, *parts: Node, **axis: int) -> Flows:
     """To each part its rows."""
-    return shares(nodes.arguments(node), g, 0)
+    return shares(parts, g, 0)
 
 
 @function(_below_back)
@@ -74,8 +74,7 @@ def stack(*parts: Node) -> Node:
     return below(parts)
 
 
-def _reshape_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
+def _reshape_back(node: Node, g: Node, x: Node, rows: int, columns: int | None) -> Flows:
     if not x.shape:
         return [Node("reshape", (g,), ())]
     return [reshape(g, *x.shape)]
@@ -188,7 +187,8 @@ def counted(n: int) -> Node:
 
 
 @function(
-    lambda node, g: [None], domains={"ids": lambda given: Domain(0, given["n"] - 1, whole=True)}
+    lambda node, g, ids, n: [None],
+    domains={"ids": lambda given: Domain(0, given["n"] - 1, whole=True)},
 )
 def onehot(ids: Node, n: Size) -> Node:
     """For each whole number of a vector a row with 1 at that place, counted from 0."""

@@ -19,8 +19,8 @@ from symattn.programs.functions.arranging import (
     counted,
     onehot,
 )
-from symattn.programs.functions.calls import Count, Domain, Given, Size, function
-from symattn.programs.functions.entries import COMPARISONS, Flows, power
+from symattn.programs.functions.calls import Count, Domain, Flows, Given, Size, function
+from symattn.programs.functions.entries import COMPARISONS, power
 from symattn.programs.functions.rows import log_softmax, mean
 from symattn.programs.nodes import Node
 from symattn.programs.tables import distance, number, seen, tabled
@@ -63,9 +63,8 @@ def _smoothed(targets: Node, smoothing: Node | None) -> Node:
     return plus(times(minus(1, smoothing), targets), over(smoothing, targets.shape[1]))
 
 
-def _cross_entropy_back(node: Node, g: Node) -> Flows:
+def _cross_entropy_back(node: Node, g: Node, x: Node, y: Node, smoothing: Node | None) -> Flows:
     """(softmax - targets) / rows, where the targets of a row add up to 1."""
-    x, y, *_ = nodes.arguments(node)
     targets, logits = weighted(node)
     weights = nodes.softmax(logits)
     if y.shape == x.shape:
@@ -73,19 +72,18 @@ def _cross_entropy_back(node: Node, g: Node) -> Flows:
         weights = times(weights, nodes.rowsum(targets))
     apart = minus(weights, targets)
     into = nodes.shaped(times(g, over(apart, logits.shape[0])), x.shape)
-    return [into, *_into_weights(node, g, log_softmax(logits))]
+    return [into, *_into_weights(g, log_softmax(logits), x, y, smoothing)]
 
 
-def _into_weights(node: Node, g: Node, levels: Node) -> Flows:
+def _into_weights(g: Node, levels: Node, x: Node, y: Node, smoothing: Node | None = None) -> Flows:
     """Return what flows into targets and smoothing, by the logarithms that they weigh: into a
     weight of minus infinity no number does, and it is an error to ask for it."""
-    x, y, *smoothing = nodes.arguments(node)
     slopes = times(nodes.negate(levels), over(g, levels.shape[0]))
     flows: Flows = [nodes.shaped(slopes, y.shape) if y.shape == x.shape else None]
-    for part in smoothing:
+    if smoothing is not None:
         _, targets = _targets(x, y)
         if flows[0] is not None:
-            flows[0] = times(minus(1, part), flows[0])
+            flows[0] = times(minus(1, smoothing), flows[0])
         flows.append(nodes.total(times(slopes, minus(over(1, targets.shape[1]), targets))))
     return flows
 
@@ -106,11 +104,10 @@ def cross_entropy(x: Node, targets: Node, label_smoothing: Node | None = None) -
     return _mean_of_rows(_smoothed(wanted, label_smoothing), log_softmax(logits))
 
 
-def _nll_back(node: Node, g: Node) -> Flows:
-    x, _ = nodes.arguments(node)
+def _nll_back(node: Node, g: Node, x: Node, y: Node) -> Flows:
     weights, levels = weighted(node)
     into = times(g, over(nodes.negate(weights), levels.shape[0]))
-    return [nodes.shaped(into, x.shape), *_into_weights(node, g, levels)]
+    return [nodes.shaped(into, x.shape), *_into_weights(g, levels, x, y)]
 
 
 @function(_nll_back, domains={"targets": _target_domain})
@@ -227,12 +224,11 @@ def additive(q: Node, k: Node, v: Node) -> Node:
     return below(tuple(nodes.matmul(level, v) for level in each))
 
 
-def _rope_back(node: Node, g: Node) -> Flows:
+def _rope_back(node: Node, g: Node, x: Node, positions: Node | None, **_: Node | bool) -> Flows:
     """Turned back by the same angles."""
-    assert node.written is not None
-    at = node.written.given.get("positions") or counted(node.shape[0])
+    at = counted(x.shape[0]) if positions is None else positions
     flow = rope.again(node, x=g, positions=nodes.negate(at))
-    return [flow, *(None for _ in node.written.operands[1:])]
+    return [flow, *(None for _ in nodes.arguments(node)[1:])]
 
 
 @function(_rope_back, domains={"base": Domain(0, out=True)})

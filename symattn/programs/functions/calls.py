@@ -71,19 +71,26 @@ class Domain:
 Given = Mapping[str, Any]
 DomainOf = Domain | Callable[[Given], Domain]
 
+#: What flows into each operand of a call; None: nothing, or what the operations below it say.
+Flows = list[Node | None]
+#: How a gradient flows through a call: (the node, what flows into it, then all that the function
+#: is called with) to what flows into each operand.
+CallRule = Callable[..., Flows]
+
 
 @dataclass(frozen=True, eq=False)
 class StepFunction:
     """A function of steps: how it is built, and what is said of it.
 
-    ``back`` is that of :class:`~symattn.programs.nodes.WrittenCall`; a function that is not
-    ``is_written`` leaves no trace of its name. ``kink`` says what is taken for the gradient
-    where there is none; ``domains`` are of parameters that are not of all numbers.
+    ``back`` is the rule of its gradient, None where that is left to the operations that it is
+    written in; a function that is not ``is_written`` leaves no trace of its name. ``kink`` says
+    what is taken for the gradient where there is none; ``domains`` are of parameters that are not
+    of all numbers.
     """
 
     name: str
     build: Callable[..., Node]
-    back: Back | None = None
+    back: CallRule | None = None
     is_written: bool = True
     kink: str = ""
     domains: Mapping[str, DomainOf] = field(default_factory=dict)
@@ -145,8 +152,19 @@ class StepFunction:
         if node.written is not None or any(node is operand for _, operand in operands):
             node = nodes.copy(node)
         labels, nodes_ = zip(*operands, strict=True) if operands else ((), ())
-        written = WrittenCall(self.name, nodes_, labels, tuple(settings), bound, self.back)
+        back = None if self.back is None else self._back(self.back, arguments, options)
+        written = WrittenCall(self.name, nodes_, labels, tuple(settings), bound, back)
         return replace(node, written=written)
+
+    def _back(self, rule: CallRule, arguments: Sequence[Any], options: Given) -> Back:
+        """The rule of a call with these arguments."""
+
+        def back(node: Node, g: Node) -> Flows:
+            bound = inspect.signature(self.build).bind(*arguments, **options)
+            bound.apply_defaults()
+            return rule(node, g, *bound.args, **bound.kwargs)
+
+        return back
 
     def again(self, node: Node, **changes: Any) -> Node:
         """The node of a call with other arguments in some places."""
@@ -287,7 +305,7 @@ def _shown(parameter: inspect.Parameter) -> str:
 
 
 def function(
-    back: Back | None = None,
+    back: CallRule | None = None,
     *,
     name: str = "",
     is_written: bool = True,

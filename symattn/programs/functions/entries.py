@@ -14,21 +14,14 @@ from symattn.limits import POWER
 from symattn.numbers.reading import Masked
 from symattn.programs import nodes
 from symattn.programs.backward import above, halves, larger, minus, over, pi, plus, times
-from symattn.programs.functions.calls import Domain, StepFunction, function
-from symattn.programs.nodes import Back, Node
+from symattn.programs.functions.calls import CallRule, Domain, Flows, StepFunction, function
+from symattn.programs.nodes import Node
 from symattn.programs.tables import number
 
-Flows = list[Node | None]
 
-
-def sloped(slope: Callable[[Node, Node], Node]) -> Back:
+def sloped(slope: Callable[[Node, Node], Node]) -> CallRule:
     """The rule of a function of one operand, by its slope: (operand, result) -> slope."""
-
-    def back(node: Node, g: Node) -> Flows:
-        (x,) = nodes.arguments(node)
-        return [times(g, slope(x, node))]
-
-    return back
+    return lambda node, g, x, *options: [times(g, slope(x, node))]
 
 
 def _of_entries(name: Elementwise, says: str) -> StepFunction:
@@ -61,7 +54,7 @@ def _comparison(sign: str) -> StepFunction:
         apart = plus(above(x, y), above(y, x))
         return minus(1, apart) if sign == "==" else apart
 
-    return StepFunction(sign, build, lambda node, g: [None, None])
+    return StepFunction(sign, build, lambda node, g, x, y: [None, None])
 
 
 #: 1 where a comparison holds, else 0, by its sign.
@@ -87,7 +80,7 @@ def absolute(x: Node) -> Node:
     return larger(x, nodes.negate(x))
 
 
-@function(lambda node, g: [None], kink=Sentence("0 everywhere"))
+@function(lambda node, g, x: [None], kink=Sentence("0 everywhere"))
 def sign(x: Node) -> Node:
     """1, 0 or -1: the sign of every entry."""
     return minus(above(x, 0), above(0, x))
@@ -99,8 +92,7 @@ def maximum(x: Node, y: Node) -> Node:
     return larger(x, y)
 
 
-def _minimum_back(node: Node, g: Node) -> Flows:
-    x, y = nodes.arguments(node)
+def _minimum_back(node: Node, g: Node, x: Node, y: Node) -> Flows:
     return halves(x, y, g, COMPARISONS["<"](x, y), COMPARISONS[">"](x, y))
 
 
@@ -110,8 +102,7 @@ def minimum(x: Node, y: Node) -> Node:
     return nodes.negate(larger(nodes.negate(x), nodes.negate(y)))
 
 
-def _clip_back(node: Node, g: Node) -> Flows:
-    x, low, high = nodes.arguments(node)
+def _clip_back(node: Node, g: Node, x: Node, low: Node, high: Node) -> Flows:
     inside = times(COMPARISONS["<="](low, x), COMPARISONS["<="](x, high))
     return [times(g, inside), None, None]
 
@@ -140,8 +131,7 @@ def where(M: Node, x: Node, y: Node) -> Node:
 # -- powers ------------------------------------------------------------------------------
 
 
-def _power_back(node: Node, g: Node) -> Flows:
-    x, exponent = nodes.arguments(node)
+def _power_back(node: Node, g: Node, x: Node, exponent: Node) -> Flows:
     k = exponent.extra.number
     if k.q != 1:
         return [over(g, times(2, node)), None]
@@ -209,9 +199,8 @@ def _share(x: Node) -> Node:
     return over(plus(1, nodes.apply("erf", over(x, nodes.apply("sqrt", number(2))))), 2)
 
 
-def _gelu_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    if node.written is not None and node.written.given.get("approximate") == "tanh":
+def _gelu_back(node: Node, g: Node, x: Node, approximate: str) -> Flows:
+    if approximate == "tanh":
         inner = _inner(x)
         level = nodes.apply("tanh", inner)
         cubic = times(number(fmpq(134145, 1000000)), times(x, x))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from symattn.errors import Malformed
 from symattn.expressions.shapes import is_any, show
@@ -11,8 +10,8 @@ from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.backward import above, minus, over, plus, times
 from symattn.programs.functions.arranging import as_row, flat
-from symattn.programs.functions.calls import Axis, Count, Domain, function
-from symattn.programs.functions.entries import COMPARISONS, Flows, sloped
+from symattn.programs.functions.calls import Axis, Count, Domain, Flows, function
+from symattn.programs.functions.entries import COMPARISONS, sloped
 from symattn.programs.nodes import Node
 
 #: Along each row, which for a vector is the vector.
@@ -77,17 +76,9 @@ def mean(x: Node, axis: Axis | None = None) -> Node:
     return over(summed(x, axis), _count(x, axis))
 
 
-def _given(node: Node, name: str, default: Any = None) -> Any:
-    """Return what a call was given for an option."""
-    assert node.written is not None
-    return node.written.given.get(name, default)
-
-
-def _variance_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    axis = _given(node, "axis")
+def _variance_back(node: Node, g: Node, x: Node, axis: int | None, ddof: int) -> Flows:
     apart = minus(x, mean(x, axis))
-    return [times(g, over(times(2, apart), _count(x, axis) - _given(node, "ddof", 0)))]
+    return [times(g, over(times(2, apart), _count(x, axis) - ddof))]
 
 
 @function(_variance_back)
@@ -100,11 +91,9 @@ def var(x: Node, axis: Axis | None = None, ddof: Count = Count(0)) -> Node:  # n
     return over(summed(times(apart, apart), axis), count)
 
 
-def _deviation_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    axis = _given(node, "axis")
+def _deviation_back(node: Node, g: Node, x: Node, axis: int | None, ddof: int) -> Flows:
     apart = minus(x, mean(x, axis))
-    return [times(g, over(apart, times(_count(x, axis) - _given(node, "ddof", 0), node)))]
+    return [times(g, over(apart, times(_count(x, axis) - ddof, node)))]
 
 
 @function(_deviation_back)
@@ -136,10 +125,9 @@ def _largest(x: Node, axis: int | None) -> Node:
     return along(x, axis, of_rows)
 
 
-def _extreme_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
+def _extreme_back(node: Node, g: Node, x: Node, axis: int | None) -> Flows:
     peaks = COMPARISONS["=="](x, node)
-    return [times(g, over(peaks, summed(peaks, _given(node, "axis"))))]
+    return [times(g, over(peaks, summed(peaks, axis)))]
 
 
 @function(kink=_SHARED)
@@ -194,10 +182,8 @@ def _with_sink(x: Node, sink: Node) -> Node:
     return Node("pick", (weights,), x.shape, (range(rows), range(columns)))
 
 
-def _softmax_back(node: Node, g: Node) -> Flows:
+def _softmax_back(node: Node, g: Node, x: Node, axis: int, *, sink: Node | None) -> Flows:
     """``A o (dA - sum(A o dA))``; a sink has the weight that is left."""
-    sink = _given(node, "sink")
-    axis = _given(node, "axis", -1)
     flow = summed(times(node, g), axis)
     flows: Flows = [times(node, minus(g, flow))]
     if sink is not None:
@@ -215,9 +201,8 @@ def softmax(x: Node, axis: Axis = _ROWS, *, sink: Node | None = None) -> Node:
     return along(x, axis, nodes.softmax) if x.shape else nodes.softmax(x)
 
 
-def _logsumexp_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    return [times(g, softmax(x, _given(node, "axis", -1)))]
+def _logsumexp_back(node: Node, g: Node, x: Node, axis: int) -> Flows:
+    return [times(g, softmax(x, axis))]
 
 
 @function(_logsumexp_back)
@@ -226,9 +211,7 @@ def logsumexp(x: Node, axis: Axis = _ROWS) -> Node:
     return nodes.apply("log", summed(nodes.apply("exp", x), axis))
 
 
-def _log_softmax_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    axis = _given(node, "axis", -1)
+def _log_softmax_back(node: Node, g: Node, x: Node, axis: int) -> Flows:
     return [minus(g, times(softmax(x, axis), summed(g, axis)))]
 
 
@@ -289,14 +272,9 @@ def _through(flow: Node, gamma: Node | None, beta: Node | None, g: Node, unit: N
     return [*flows, None]
 
 
-def _affine(node: Node) -> tuple[Node, Node | None, Node | None, Node]:
-    """x, gamma, beta and eps of a norm."""
-    x, gamma, beta, eps = (_given(node, name) for name in ("x", "gamma", "beta", "eps"))
-    return x, gamma, beta, eps
-
-
-def _layernorm_back(node: Node, g: Node) -> Flows:
-    x, gamma, beta, eps = _affine(node)
+def _layernorm_back(
+    node: Node, g: Node, x: Node, gamma: Node | None, beta: Node | None, *, eps: Node
+) -> Flows:
     axis = _of_rows(x)
     unit = layernorm(x, eps=eps) if gamma or beta else node
     inner = g if gamma is None else times(g, _fitted(gamma, g))
@@ -316,8 +294,7 @@ def _root_mean_square(x: Node, eps: Node) -> Node:
     return _spread(mean(times(x, x), _of_rows(x)), eps)
 
 
-def _rmsnorm_back(node: Node, g: Node) -> Flows:
-    x, gamma, _, eps = _affine(node)
+def _rmsnorm_back(node: Node, g: Node, x: Node, gamma: Node | None, *, eps: Node) -> Flows:
     unit = rmsnorm(x, eps=eps) if gamma else node
     inner = g if gamma is None else times(g, _fitted(gamma, g))
     rest = minus(inner, times(unit, mean(times(inner, unit), _of_rows(x))))
