@@ -23,7 +23,7 @@ from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, grid, keys
 from symattn.expressions.syntax import gradient_name
 from symattn.printers.blocks import Logo
-from symattn.programs.nodes import Node, ancestors, arguments
+from symattn.programs.nodes import MOVING, SOURCES, Node, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.solution.solution import Solution, solve
 from symattn.tables.file import content
@@ -110,8 +110,7 @@ PLACES = 4
 _POINTS = {
     "matmul": 2,
     "softmax": 3,
-    **dict.fromkeys(("given", "constant", "table", "triangle"), 0),
-    **dict.fromkeys(("copy", "reshape", "transpose", "pick", "concat", "scatter", "spread"), 0),
+    **dict.fromkeys((*SOURCES, *MOVING), 0),
 }
 #: Points of a function that is put together from operations.
 _FUNCTION = 3

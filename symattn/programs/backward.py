@@ -168,8 +168,6 @@ def _of_first(back: Callable[[Node, Node, Node], Node]) -> Rule:
     return lambda node, g: [back(node, g, node.operands[0])]
 
 
-_SUMMED = _of_first(lambda node, g, x: nodes.spread(g, x.shape))
-
 #: The backward rule of every operation.
 RULES: Mapping[str, Rule] = {
     "copy": lambda node, g: [g],
@@ -190,9 +188,7 @@ RULES: Mapping[str, Rule] = {
     # Nothing flows into a masked score; the mask is no variable.
     "hide": lambda node, g: [times(g, node.operands[1]), None],
     "concat": lambda node, g: shares(node.operands, g, 1),
-    "rowsum": _SUMMED,
-    "colsum": _SUMMED,
-    "total": _SUMMED,
+    **dict.fromkeys(nodes.SUMS, _of_first(lambda node, g, x: nodes.spread(g, x.shape))),
     "pick": _of_first(lambda node, g, x: nodes.scatter(g, node.extra, x.shape)),
     "scatter": _of_first(lambda node, g, x: Node("pick", (g,), x.shape, node.extra)),
     "spread": _of_first(lambda node, g, x: nodes.gathered(g, x.shape)),

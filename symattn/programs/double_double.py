@@ -24,8 +24,8 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.cancellation import sums_to_zero
-from symattn.programs.enclosures import MOVING
-from symattn.programs.nodes import FLOW, Node
+from symattn.programs.enclosures import MOVES
+from symattn.programs.nodes import FLOW, SUMS, Node
 
 
 class DoubleDoubleMatrices:
@@ -207,25 +207,22 @@ def _hide(node: Node, x: DoubleDouble, keep: DoubleDouble) -> DoubleDouble:
     return known.but(hides, -np.inf, 0.0)
 
 
-def _concat(node: Node, *parts: DoubleDouble) -> DoubleDouble:
-    many = np.broadcast_shapes(*(part.shape[:-2] for part in parts))
-    wide = [x.map(lambda part: np.broadcast_to(part, many + part.shape[-2:])) for x in parts]
-    return double_double.joined(wide, -1)
+def _moved(node: Node, *operands: DoubleDouble) -> DoubleDouble:
+    parts = zip(*((x.high, x.low, x.error) for x in operands), strict=True)
+    return DoubleDouble(*(MOVES[node.op](node, *part) for part in parts))
 
 
-def _moved(node: Node, x: DoubleDouble) -> DoubleDouble:
-    return x.map(lambda part: MOVING[node.op](node, part))
-
-
-def _total(node: Node, x: DoubleDouble) -> DoubleDouble:
-    return double_double.total(double_double.total(_open(x), -1), -2)
+def _sum(node: Node, x: DoubleDouble) -> DoubleDouble:
+    return reduce(double_double.total, SUMS[node.op], _open(x))
 
 
 _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "constant": _constant,
     "table": _table,
     "triangle": _triangle,
-    **dict.fromkeys(MOVING, _moved),
+    **dict.fromkeys(MOVES, _moved),
+    # Of a masked score that is put among zeros nothing is known.
+    "scatter": lambda node, x: _moved(node, _open(x)),
     "negate": lambda node, x: double_double.negative(_open(x)),
     "add": _add,
     "subtract": _subtract,
@@ -245,11 +242,6 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "erf": lambda node, x: double_double.erf(_open(x)),
     "softmax": _softmax,
     "hide": _hide,
-    "concat": _concat,
-    "rowsum": lambda node, x: double_double.total(_open(x), -1),
-    "colsum": lambda node, x: double_double.total(_open(x), -2),
+    **dict.fromkeys(SUMS, _sum),
     "rowmax": _rowmax,
-    "total": _total,
-    # Of a masked score that is put among zeros nothing is known.
-    "scatter": lambda node, x: _moved(node, _open(x)),
 }

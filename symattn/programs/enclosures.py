@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.cancellation import closer_product, has_equal_rows, sums_to_zero
 from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
-from symattn.programs.nodes import FLOW, Node, ancestors
+from symattn.programs.nodes import FLOW, SUMS, Arithmetic, Node, Op, ancestors
 from symattn.programs.program import Program
 
 _NOT_POSITIVE = "a masked score (-inf) is scaled by a number that is not positive"
@@ -111,12 +111,16 @@ class BallMatrices:
             operands = [Enclosure(x.filled(arb(0))) for x in operands]
         if node.op in ("copy", "reshape"):
             return operands[0]
-        if node.op == "transpose":
-            return _transposed(operands[0])
+        if node.op == "transpose" and not operands[0].masked:
+            return Enclosure(operands[0].matrix.transpose())
+        if node.op in MOVES:
+            return _moved(node.op, node, *operands)
+        if node.op in SUMS:
+            return Enclosure(_summed(SUMS[node.op], *map(_open, operands)))
         if node.op in ("multiply", "divide") and operands[1].shape == (1, 1):
             return self._scaled(node, *operands)
         if node.op in _SPREADING:
-            operands = [_spread(x, node.grid) for x in operands]
+            operands = [x if x.shape == node.grid else _moved("spread", node, x) for x in operands]
         if node.op in ELEMENTWISE:
             return Enclosure(self._function(node.op, *operands))
         result = getattr(self, f"_{node.op}")(node, *operands)
@@ -131,9 +135,6 @@ class BallMatrices:
     def _triangle(self, node: Node) -> arb_mat:
         rows, columns = node.grid
         return arb_mat(rows, columns, [int(j <= i) for i in range(rows) for j in range(columns)])
-
-    def _spread(self, node: Node, x: Enclosure) -> Enclosure:
-        return x
 
     def _negate(self, node: Node, x: Enclosure) -> arb_mat:
         return -_open(x)
@@ -226,44 +227,15 @@ class BallMatrices:
                 flat[k] = arb.nan()
         return Enclosure(arb_mat(*x.shape, flat), frozenset(masked))
 
-    def _concat(self, node: Node, *parts: Enclosure) -> Enclosure:
-        joined = zip(*(part.rows for part in parts), strict=True)
-        return _from_rows([[entry for row in rows for entry in row] for rows in joined])
-
-    def _rowsum(self, node: Node, x: Enclosure) -> arb_mat:
-        columns = x.shape[1]
-        return _open(x) * arb_mat(columns, 1, [1] * columns)
-
-    def _colsum(self, node: Node, x: Enclosure) -> arb_mat:
-        rows = x.shape[0]
-        return arb_mat(1, rows, [1] * rows) * _open(x)
-
     def _rowmax(self, node: Node, x: Enclosure) -> Enclosure:
         rows = [[entry for entry in row if entry is not None] for row in x.rows]
-        return _from_rows([[reduce(arb.max, row) if row else None] for row in rows])
-
-    def _total(self, node: Node, x: Enclosure) -> arb_mat:
-        return arb_mat(1, 1, [sum(_open(x).entries(), arb(0))])
-
-    def _pick(self, node: Node, x: Enclosure) -> Enclosure:
-        rows, columns = node.extra
-        table = x.rows
-        return _from_rows([[table[i][j] for j in columns] for i in rows])
-
-    def _scatter(self, node: Node, x: Enclosure) -> arb_mat:
-        rows, columns = node.grid
-        flat = [arb(0)] * (rows * columns)
-        values = iter(_open(x).entries())
-        for i in node.extra[0]:
-            for j in node.extra[1]:
-                flat[i * columns + j] = next(values)
-        return arb_mat(rows, columns, flat)
+        largest = [reduce(arb.max, row) if row else arb(0) for row in rows]
+        masked = frozenset(k for k, row in enumerate(rows) if not row)
+        return Enclosure(arb_mat(len(rows), 1, largest), masked)
 
 
 #: Operations whose operands are spread to the shape of the result.
-_SPREADING = (
-    "add", "subtract", "multiply", "divide", "maximum", "above", "hide", "spread",
-)  # fmt: skip
+_SPREADING = (*get_args(Arithmetic), "hide")
 
 
 def above(x: arb, y: arb) -> arb:
@@ -311,29 +283,33 @@ def _open(x: Enclosure) -> arb_mat:
     return x.filled(arb.nan())
 
 
-def _from_rows(table: list[list[arb | None]]) -> Enclosure:
-    flat = [entry for row in table for entry in row]
-    masked = frozenset(k for k, entry in enumerate(flat) if entry is None)
-    known = [arb(0) if entry is None else entry for entry in flat]
-    return Enclosure(arb_mat(len(table), len(table[0]), known), masked)
+def _moved(op: Op, node: Node, *operands: Enclosure) -> Enclosure:
+    """Entries where an operation moves them, as it moves their numbers from 1 on; at 0 is zero."""
+    if op == "scatter":
+        # Of a masked score that is put among zeros nothing is known.
+        operands = (Enclosure(_open(operands[0])),)
+    known, hidden, numbered = [arb(0)], set[int](), []
+    for x in operands:
+        first = len(known)
+        known += x.matrix.entries()
+        hidden |= {first + place for place in x.masked}
+        numbered.append(np.arange(first, len(known)).reshape(x.shape))
+    numbers = MOVES[op](node, *numbered)
+    rows, columns = numbers.shape
+    flat = numbers.ravel().tolist()
+    masked = (place for place, number in enumerate(flat) if number in hidden) if hidden else ()
+    return Enclosure(arb_mat(rows, columns, [known[k] for k in flat]), frozenset(masked))
 
 
-def _transposed(x: Enclosure) -> Enclosure:
-    rows, columns = x.shape
-    masked = frozenset(k % columns * rows + k // columns for k in x.masked)
-    return Enclosure(x.matrix.transpose(), masked)
-
-
-def _spread(x: Enclosure, grid: tuple[int, int]) -> Enclosure:
-    if x.shape == grid:
-        return x
-    rows, columns = grid
-    down, across = int(x.shape[0] > 1), int(x.shape[1] > 1)
-    table = x.rows
-    return _from_rows([[table[i * down][j * across] for j in range(columns)] for i in range(rows)])
+def _summed(axes: tuple[int, ...], x: arb_mat) -> arb_mat:
+    rows, columns = x.nrows(), x.ncols()
+    if -1 in axes:
+        x, columns = x * arb_mat(columns, 1, [1] * columns), 1
+    return arb_mat(1, rows, [1] * rows) * x if -2 in axes else x
 
 
 Matrix = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
 
 
 class FloatOperations:
@@ -367,20 +343,20 @@ def _softmax(node: Node, x: Matrix) -> Matrix:
     return weights
 
 
-def _concat(node: Node, *parts: Matrix) -> Matrix:
+def _concat(node: Node, *parts: Array) -> Array:
     many = np.broadcast_shapes(*(part.shape[:-2] for part in parts))
     return np.concatenate([np.broadcast_to(x, many + x.shape[-2:]) for x in parts], axis=-1)
 
 
-def _pick(node: Node, x: Matrix) -> Matrix:
+def _pick(node: Node, x: Array) -> Array:
     rows, columns = node.extra
-    picked: Matrix = x[..., np.array(rows)[:, None], np.array(columns)]
+    picked: Array = x[..., np.array(rows)[:, None], np.array(columns)]
     return picked
 
 
-def _scatter(node: Node, x: Matrix) -> Matrix:
+def _scatter(node: Node, x: Array) -> Array:
     rows, columns = node.extra
-    result = np.zeros(x.shape[:-2] + node.grid)
+    result = np.zeros(x.shape[:-2] + node.grid, x.dtype)
     result[..., np.array(rows)[:, None], np.array(columns)] = x
     return result
 
@@ -401,17 +377,18 @@ def matrix(rows: Iterable[Iterable[Value | Masked]]) -> Matrix:
     )
 
 
-#: Operations that only move entries, or repeat them.
-MOVING: Mapping[str, Callable[[Node, Matrix], Matrix]] = {
+#: How each operation that only moves entries moves those of an array of any kind of number.
+MOVES: Mapping[str, Callable[..., Array]] = {
     "copy": lambda node, x: x,
     "reshape": lambda node, x: x,
     "transpose": lambda node, x: x.swapaxes(-1, -2),
+    "concat": _concat,
     "pick": _pick,
     "scatter": _scatter,
     "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
 }
 _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
-    **MOVING,
+    **MOVES,
     "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
     "table": lambda node: matrix(node.extra),
     "triangle": lambda node: np.tril(np.ones(node.grid)),
@@ -426,11 +403,8 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     **dict.fromkeys(ELEMENTARY, lambda node, x: _IN_NUMPY[node.op](x)),
     "softmax": _softmax,
     "hide": lambda node, x, keep: np.where(keep == 0, -np.inf, x),
-    "concat": _concat,
-    "rowsum": lambda node, x: x.sum(axis=-1, keepdims=True),
-    "colsum": lambda node, x: x.sum(axis=-2, keepdims=True),
+    **dict.fromkeys(SUMS, lambda node, x: x.sum(axis=SUMS[node.op], keepdims=True)),
     "rowmax": lambda node, x: x.max(axis=-1, keepdims=True),
-    "total": lambda node, x: x.sum(axis=(-1, -2), keepdims=True),
 }
 
 

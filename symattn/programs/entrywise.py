@@ -19,7 +19,7 @@ from symattn.numbers.balls import charge, spend
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
 from symattn.programs import nodes
-from symattn.programs.nodes import FLOW, Node
+from symattn.programs.nodes import FLOW, SUMS, Node
 from symattn.verdicts import Verdict
 
 S = TypeVar("S")
@@ -142,6 +142,8 @@ class Entrywise(Generic[S]):
     def _compute(self, node: Node, operands: list[LazyGrid[S]]) -> Compute[S]:
         if node.op in ELEMENTWISE:
             return self._function(node.op, *operands)
+        if node.op in SUMS:
+            return self._sum(SUMS[node.op], *operands)
         compute: Compute[S] = getattr(self, f"_{node.op}")(node, *operands)
         return compute
 
@@ -293,19 +295,16 @@ class Entrywise(Generic[S]):
         places = [(part, k) for part in parts for k in range(part.columns)]
         return lambda i, j: places[j][0].at(i, places[j][1])
 
-    def _rowsum(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
-        return lambda i, j: self.scalars.total(x.number(i, k) for k in range(x.columns))
+    def _sum(self, axes: tuple[int, ...], x: LazyGrid[S]) -> Compute[S]:
+        def entry(i: int, j: int) -> S:
+            rows = range(x.rows) if -2 in axes else (i,)
+            columns = range(x.columns) if -1 in axes else (j,)
+            return self.scalars.total(x.number(k, l) for k in rows for l in columns)
 
-    def _colsum(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
-        return lambda i, j: self.scalars.total(x.number(k, j) for k in range(x.rows))
+        return entry
 
     def _rowmax(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: self._largest(x.at(i, k) for k in range(x.columns))
-
-    def _total(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
-        return lambda i, j: self.scalars.total(
-            x.number(k, l) for k in range(x.rows) for l in range(x.columns)
-        )
 
     def _pick(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         rows, columns = node.extra

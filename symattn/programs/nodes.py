@@ -52,11 +52,16 @@ Op = (
     | Literal["scatter", "spread"]
 )
 
-#: Operations that are linear maps of all their operands together.
-LINEAR: tuple[Op, ...] = (
-    "copy", "reshape", "transpose", "negate", "add", "subtract", "concat",
-    "rowsum", "colsum", "total", "pick", "scatter", "spread",
+#: Operations without operands.
+SOURCES: tuple[Op, ...] = ("given", "constant", "table", "triangle")
+#: Operations that only move entries: they put them beside others or zeros, or repeat them.
+MOVING: tuple[Op, ...] = (
+    "copy", "reshape", "transpose", "concat", "pick", "scatter", "spread",
 )  # fmt: skip
+#: Sums, by the axes that they are over: -1 along rows, -2 down columns.
+SUMS: Mapping[str, tuple[int, ...]] = {"rowsum": (-1,), "colsum": (-2,), "total": (-1, -2)}
+#: Operations that are linear maps of all their operands together.
+LINEAR = frozenset({*MOVING, *SUMS, "negate", "add", "subtract"})
 
 _serial = count()
 

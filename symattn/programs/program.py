@@ -491,12 +491,10 @@ def uses(program: Program) -> int:
 def _uses(node: Node) -> int:
     if not node.operands:
         return 0
-    rows, columns = node.operands[0].grid
+    lengths = node.operands[0].grid
     each = {
-        "matmul": 2 * columns,
-        "softmax": columns,
-        "rowsum": columns,
-        "colsum": rows,
-        "total": rows * columns,
+        "matmul": 2 * lengths[-1],
+        "softmax": lengths[-1],
+        **{op: prod(lengths[axis] for axis in axes) for op, axes in nodes.SUMS.items()},
     }.get(node.op, len(node.operands))
     return prod(node.grid) * each + each**2

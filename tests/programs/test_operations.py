@@ -20,7 +20,7 @@ from symattn.numbers.reading import Masked
 from symattn.programs import nodes
 from symattn.programs.backward import RULES
 from symattn.programs.display import formula, names
-from symattn.programs.enclosures import FloatOperations
+from symattn.programs.enclosures import MOVES, FloatOperations
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.nodes import Run, ancestors
 from symattn.sheets.case_sheet import sheet
@@ -128,9 +128,6 @@ STEPS: dict[str, str] = {
     "number": "P * 0.25",
 }
 
-#: Operations that are no function of a variable: nothing flows into them.
-SOURCES = {"given", "constant", "table", "triangle"}
-
 
 def operations():
     """All names of operations."""
@@ -170,8 +167,13 @@ def test_the_steps_are_all_that_the_grammar_knows():
 
 @pytest.mark.parametrize("op", operations())
 def test_every_operation_has_a_backward_rule(op):
-    """But those that nothing flows into."""
-    assert (op in RULES) == (op not in SOURCES)
+    """But those that are no function of a variable: nothing flows into them."""
+    assert (op in RULES) == (op not in nodes.SOURCES)
+
+
+def test_what_only_moves_entries_is_told_once():
+    """Floats, pairs of floats and balls move them alike."""
+    assert {*MOVES} == {*nodes.MOVING}
 
 
 def test_the_cross_check_has_every_function():

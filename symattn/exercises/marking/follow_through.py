@@ -19,15 +19,12 @@ from symattn.exercises.marking.collecting import Blank, Collector, read_scheme
 from symattn.expressions.shapes import show
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.enclosures import BallMatrices, Enclosure, enclose
-from symattn.programs.nodes import Node, Op, Run
+from symattn.programs.nodes import MOVING, SOURCES, Node, Run
 from symattn.solution.solution import Solution
 from symattn.tables.places import Key, Place, kind, table
 
 #: Operations that only move or copy entries: nothing is rounded in them.
-_MOVING: tuple[Op, ...] = (
-    "constant", "table", "triangle", "copy", "reshape", "transpose", "hide", "concat", "pick",
-    "scatter", "spread", "maximum", "above", "rowmax",
-)  # fmt: skip
+_MOVING = frozenset({*SOURCES, *MOVING, "hide", "maximum", "above", "rowmax"})
 
 #: A ball so near to a whole number is taken for it.
 _SHARP, _HALF = arb(2) ** -60, arb(0.5)
