@@ -169,18 +169,9 @@ def _call(written: WrittenCall, x: list[Tree]) -> Tree:
             return f.Symbol(shown, t.fraction(of, by))
         case ">" | ">=" | "<" | "<=" | "==" | "!=":
             return f.indicator(x[0], written.function, x[1])
-    given = [*zip(written.labels, x, strict=True)]
-    given += [(name, _option(value)) for name, value in written.options]
+    given = (*zip(written.labels, x, strict=True), *written.options)
     arguments = tuple(value for name, value in given if not name)
     return Call(written.function, arguments, tuple((name, value) for name, value in given if name))
-
-
-def _option(value: str) -> Tree:
-    """A number, or a word."""
-    digits = value.removeprefix("-")
-    if not digits.isdigit():
-        return syntax.Word(value)
-    return Negative(Literal(digits)) if value != digits else Literal(digits)
 
 
 #: So many rows and columns of an array are shown in a formula, and what stands for more.

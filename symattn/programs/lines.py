@@ -449,20 +449,12 @@ class LineWriter:
                 return Call("where", (asked, *map(self.tree, x[1:])))
         if (named := ids(node)) is not None and named.op != "given":
             raise Malformed(f"{written.function}: whole numbers that are computed name places")
-        options = [(name, self._option(value)) for name, value in written.options]
-        given = [*zip(written.labels, map(self.tree, x), strict=True), *options]
+        given = [*zip(written.labels, map(self.tree, x), strict=True), *written.options]
         return Call(
             written.function,
             tuple(tree for name, tree in given if not name),
             tuple((name, tree) for name, tree in given if name),
         )
-
-    def _option(self, value: str) -> Tree:
-        """A number, or a word, which a size is too."""
-        digits = value.removeprefix("-")
-        if not digits.isdigit():
-            return syntax.Word(value)
-        return Negative(Literal(digits)) if value != digits else Literal(digits)
 
     def _compared(self, node: Node, sign: str, x: Node, y: Node) -> Tree:
         """1 where a comparison holds, by steps of values."""

@@ -30,7 +30,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from symattn.errors import Malformed
 from symattn.expressions.elementary import Elementwise
 from symattn.expressions.shapes import Shape, chosen, grid, how_many, is_any, show
-from symattn.expressions.syntax import Key
+from symattn.expressions.syntax import Key, Tree
 from symattn.limits import ENTRIES, Limit
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
@@ -80,7 +80,7 @@ class WrittenCall:
     function: str
     operands: tuple[Node, ...]
     labels: tuple[str, ...]
-    options: tuple[tuple[str, str], ...] = ()
+    options: tuple[tuple[str, Tree], ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
     back: Back | None = None
     is_own: bool = False

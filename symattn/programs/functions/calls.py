@@ -137,7 +137,7 @@ class StepFunction:
             return node
         bound = inspect.signature(self.build).bind(*arguments, **options).arguments
         operands: list[tuple[str, Node]] = []
-        settings: list[tuple[str, str]] = []
+        settings: list[tuple[str, syntax.Tree]] = []
         for name, value in bound.items():
             parameter = self.parameters[name]
             label = name if parameter.kind is _BY_NAME else ""
@@ -148,7 +148,7 @@ class StepFunction:
             elif value is not None and value != parameter.default:
                 is_size = Size in (parameter.annotation, *get_args(parameter.annotation))
                 plain = is_size or parameter.default is _NO_DEFAULT
-                settings.append(("" if plain else name, str(value)))
+                settings.append(("" if plain else name, _option(value)))
         if node.written is not None or any(node is operand for _, operand in operands):
             node = nodes.copy(node)
         labels, nodes_ = zip(*operands, strict=True) if operands else ((), ())
@@ -283,6 +283,14 @@ def _wanted(allowed: tuple[Any, ...]) -> str:
     if Size in allowed:
         return "a whole number above 0, or rows(X) or cols(X)"
     return "a whole number" if Count in allowed else "a quantity"
+
+
+def _option(value: object) -> syntax.Tree:
+    """A whole number, or a word, as it is written; a length that may be any is one too."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return syntax.Word(str(value))
+    number = syntax.Literal(str(abs(value)))
+    return syntax.Negative(number) if value < 0 else number
 
 
 def _choices(words: Sequence[str]) -> str:

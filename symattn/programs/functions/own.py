@@ -54,7 +54,7 @@ class OwnFunction:
         Raises :class:`Malformed` for arguments that don't fit.
         """
         given = self.given(call)
-        words = {name: tree.text for name, tree in given.items() if isinstance(tree, syntax.Word)}
+        words = {name: tree for name, tree in given.items() if isinstance(tree, syntax.Word)}
         # Operands have smaller serial numbers than what is made of them.
         operands = {name: lower(tree) for name, tree in given.items() if name not in words}
         plain = {
