@@ -23,8 +23,9 @@ from symattn.expressions.shapes import any_length
 from symattn.expressions.syntax import Written
 from symattn.numbers.values import Value
 from symattn.programs import nodes
+from symattn.programs.axes import Size, Sizes, ids
 from symattn.programs.backward import flows
-from symattn.programs.lines import LineWriter, Size, Sizes, ids
+from symattn.programs.lines import LineWriter
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program, sound_part
 from symattn.programs.tables import number

@@ -18,8 +18,8 @@ from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells
 from symattn.drawing.lettering import LetterRun, Panel, Runs, element, framed, number, words
 from symattn.expressions.shapes import Shape
 from symattn.expressions.syntax import gradient_name
+from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
-from symattn.programs.enclosures import Axes
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.solution.solution import Solution

@@ -38,8 +38,8 @@ from symattn.escaping import visible
 from symattn.expressions import syntax
 from symattn.expressions.shapes import show
 from symattn.languages.language import Language
+from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
-from symattn.programs.enclosures import Axes
 from symattn.programs.nodes import Node, ancestors
 from symattn.solution.solution import Solution, solve
 

@@ -30,8 +30,8 @@ from symattn.numbers.values import Value
 from symattn.printers import blocks as b
 from symattn.printers import web
 from symattn.printers.web import MATHJAX, Platform
+from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names, symbol
-from symattn.programs.enclosures import Axes
 from symattn.programs.nodes import Node
 from symattn.sheets.presentation import SHORT, rational_formula
 

@@ -15,7 +15,7 @@ from symattn.expressions.shapes import show
 from symattn.expressions.syntax import gradient_name, gradient_of
 from symattn.ieee import need_ieee
 from symattn.numbers.reading import Masked
-from symattn.programs.enclosures import Axes
+from symattn.programs.axes import Axes
 from symattn.programs.jacobians import Jacobian
 from symattn.programs.nodes import Node, ancestors
 from symattn.solution import entries

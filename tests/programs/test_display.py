@@ -10,8 +10,8 @@ import pytest
 
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
+from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
-from symattn.programs.enclosures import Axes
 from symattn.programs.program import differentiate, program
 
 from ..machines import floats
