@@ -205,6 +205,8 @@ def of_balls(balls: Sequence[arb | None], bits: int) -> DoubleDouble:
 
 def joined(parts: Sequence[DoubleDouble], axis: int) -> DoubleDouble:
     """The parts one after the other along an axis."""
+    if len(parts) == 1:
+        return parts[0]
     arrays = zip(*((x.high, x.low, x.error) for x in parts), strict=True)
     return DoubleDouble(*(np.concatenate(part, axis=axis) for part in arrays))
 

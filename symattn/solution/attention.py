@@ -37,7 +37,7 @@ from symattn.solution.blocks import (
 from symattn.solution.entries import AttentionPart, AttentionRole
 from symattn.solution.layouts import Alignment, HeadLayout
 from symattn.solution.quantity import Quantity
-from symattn.solution.runs import PartialSource, StackedSource
+from symattn.solution.runs import GatheredSource
 from symattn.solution.solution import Solution
 
 if TYPE_CHECKING:
@@ -153,10 +153,10 @@ def stacked(
     return Quantity(
         name,
         shape,
-        StackedSource(
+        GatheredSource(
             [part.source for part in parts],
             first.grid,
-            None if undefined is None else undefined.reshape(grid(shape)),
+            undefined=None if undefined is None else undefined.reshape(grid(shape)),
         ),
         first.rounding,
         letters,
@@ -174,10 +174,7 @@ def arranged(whole: Quantity, places: npt.NDArray[np.intp]) -> Quantity:
     >>> arranged(one.output, np.array([[0, 2], [1, 3]])).decimal(0)
     ((Decimal('1'), Decimal('1')), (Decimal('2'), Decimal('2')))
     """
-    columns = whole.grid[1]
-    flat = [divmod(place, columns) for place in places.ravel().tolist()]
-    source = PartialSource(whole.source, flat, grid(places.shape)[1], columns)
-    return whole.arranged(whole.name, places.shape, source, lambda x: arranged(x, places))
+    return whole.arranged(whole.name, places, lambda x: arranged(x, places))
 
 
 def _with_upstream(head: HeadSolution, upstream: Any) -> HeadSolution:

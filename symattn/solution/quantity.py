@@ -29,7 +29,7 @@ from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.programs.display import symbol
 from symattn.solution.entries import AttentionRole, EntryValue, Rounding, nearest, rounded
-from symattn.solution.runs import EntrySource, PartialSource
+from symattn.solution.runs import EntrySource, GatheredSource
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -168,13 +168,10 @@ class Quantity:
         rows, columns = rows_at(self.shape, places), places[-1]
         if not shape:
             return self.entry(rows[0], columns[0])
-        across = grid(shape)[1]
-        flat = [(i, j) for i in rows for j in columns]
-
         texts = map(syntax.text, keys_of(self.shape, places)[: len(keys)])
         name = f"{self.name}[{', '.join(texts)}]"
-        source = PartialSource(self.source, flat, across, self.grid[1])
-        part = self.arranged(name, shape, source, lambda whole: cast(Quantity, whole[key]))
+        inside = np.add.outer(np.array(rows) * self.grid[1], np.array(columns)).reshape(shape)
+        part = self.arranged(name, inside, lambda whole: cast(Quantity, whole[key]))
         labels = tuple(
             [names[k] for k in places] if names else ()
             for names, places in zip(self.labels, (rows, columns), strict=True)
@@ -184,14 +181,18 @@ class Quantity:
         return part
 
     def arranged(
-        self, name: str, shape: Shape, source: EntrySource, again: Callable[[Quantity], Quantity]
+        self,
+        name: str,
+        places: npt.NDArray[np.intp],
+        again: Callable[[Quantity], Quantity],
     ) -> Quantity:
-        """Entries of this quantity in another order; ``again`` does the same with coefficients,
-        and with what it is once numbers are put in."""
+        """The entries that have these places in the grid, in their shape; ``again`` does the same
+        with coefficients, and with what it is once numbers are put in."""
+        inside = places.reshape(grid(places.shape))
         return Quantity(
             name,
-            shape,
-            source,
+            places.shape,
+            GatheredSource([self.source], self.grid, inside, self.source.undefined),
             self.rounding,
             self.letters,
             self._coefficient and (lambda symbol: again(self.coefficient(symbol or "1"))),

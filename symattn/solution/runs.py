@@ -241,68 +241,60 @@ class ComputedSource(EntrySource):
         return super().point(i, j, bits)
 
 
-class PartialSource(EntrySource):
-    """Some entries of another source: those at ``flat``, of which ``across`` make a row."""
+class GatheredSource(EntrySource):
+    """Entries of other sources, of grids of one shape, counted row by row through one after the
+    other: those at ``places``, in their shape, or all. ``undefined`` are those of all.
 
-    def __init__(
-        self, whole: EntrySource, flat: Sequence[tuple[int, int]], across: int, columns: int
-    ) -> None:
-        super().__init__(lambda i, j: whole.entry(*flat[i * across + j]))
-        self._whole, self._flat, self._across = whole, flat, across
-        self._places = [i * columns + j for i, j in flat]
-        if whole.undefined is not None:
-            self.undefined = self._of(whole.undefined)
-
-    def pairs(self) -> DoubleDouble | None:
-        """See :meth:`EntrySource.pairs`."""
-        pairs = self._whole.pairs()
-        if pairs is None:
-            return None
-        return pairs.map(self._of)
-
-    def _of(self, grid: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return grid.ravel()[self._places].reshape(-1, self._across)
-
-    def balls(self, bits: int) -> Sequence[arb | None] | None:
-        """See :meth:`EntrySource.balls`."""
-        return self._whole.balls_at(bits, self._places)
-
-    def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
-        """See :meth:`EntrySource.balls_at`."""
-        return self._whole.balls_at(bits, [self._places[place] for place in places])
-
-    def point(self, i: int, j: int, bits: int) -> arb:
-        """See :meth:`EntrySource.point`."""
-        return self._whole.point(*self._flat[i * self._across + j], bits)
-
-
-class StackedSource(EntrySource):
-    """Sources of grids of one shape, one below the other."""
+    >>> from symattn.numbers.values import ONE, ZERO
+    >>> two = [EntrySource(lambda i, j, x=x: x) for x in (ZERO, ONE)]
+    >>> GatheredSource(two, (1, 1)).entry(1, 0), GatheredSource(two, (1, 1), [[1, 0]]).entry(0, 0)
+    (1, 1)
+    """
 
     def __init__(
         self,
         parts: Sequence[EntrySource],
         grid: tuple[int, int],
+        places: npt.ArrayLike | None = None,
         undefined: npt.NDArray[np.bool_] | None = None,
     ) -> None:
-        super().__init__(lambda i, j: parts[i // grid[0]].entry(i % grid[0], j))
-        self._parts, self._rows, self._size = parts, grid[0], prod(grid)
-        self.undefined = undefined
+        super().__init__(self._entry)
+        self._parts, self._columns, self._size = parts, grid[1], prod(grid)
+        self._places = None if places is None else np.asarray(places)
+        self.undefined = None if undefined is None else self._of(undefined)
+
+    def _of(self, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Of an array of all entries those that are here."""
+        return whole if self._places is None else whole.ravel()[self._places]
+
+    def _at(self, i: int, j: int) -> tuple[EntrySource, int, int]:
+        """The source of an entry, and where it is there."""
+        place = i * self._columns + j if self._places is None else int(self._places[i, j])
+        part, place = divmod(place, self._size)
+        return self._parts[part], *divmod(place, self._columns)
+
+    def _entry(self, i: int, j: int) -> Value | Masked:
+        source, k, l = self._at(i, j)
+        return source.entry(k, l)
 
     def pairs(self) -> DoubleDouble | None:
         """See :meth:`EntrySource.pairs`."""
         parts = [part.pairs() for part in self._parts]
         known = [pairs for pairs in parts if pairs is not None]
-        return joined(known, 0) if len(known) == len(parts) else None
+        return joined(known, 0).map(self._of) if len(known) == len(parts) else None
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`EntrySource.balls`."""
+        if self._places is not None:
+            return self.balls_at(bits, range(self._places.size))
         parts = [part.balls(bits) for part in self._parts]
         known = [balls for balls in parts if balls is not None]
         return [*chain.from_iterable(known)] if len(known) == len(parts) else None
 
     def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
         """See :meth:`EntrySource.balls_at`: only of the parts where these places are."""
+        if self._places is not None:
+            places = self._places.ravel()[places].tolist()
         of_part: dict[int, list[int]] = {}
         for place in places:
             of_part.setdefault(place // self._size, []).append(place)
@@ -316,4 +308,5 @@ class StackedSource(EntrySource):
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`EntrySource.point`."""
-        return self._parts[i // self._rows].point(i % self._rows, j, bits)
+        source, k, l = self._at(i, j)
+        return source.point(k, l, bits)
