@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
+from itertools import chain, starmap
 from typing import Any, get_args
 
 import numpy as np
@@ -144,7 +145,8 @@ class BallMatrices:
     def _subtract(self, node: Node, x: Enclosure, y: Enclosure, *weights: Enclosure) -> Enclosure:
         if weights and not x.masked:
             # A masked score that stands where a weight should, as a student may write, is none.
-            return Enclosure(_centred(x.matrix, *map(_open, weights)))
+            pairs = zip(x.matrix.tolist(), _open(weights[0]).tolist(), strict=True)
+            return Enclosure(arb_mat(*x.shape, [*chain.from_iterable(starmap(_centred, pairs))]))
         # Of two masked scores there is no difference.
         return Enclosure(x.matrix - _open(y), x.masked - y.masked)
 
@@ -247,17 +249,18 @@ def above(x: arb, y: arb) -> arb:
     return arb(1) if apart > 0 else arb(0) if apart <= 0 else arb(0.5, 0.5)
 
 
-def _centred(x: arb_mat, weights: arb_mat) -> arb_mat:
-    """Rows less their mean, seen from the heaviest entry: the mean of what is subtracted is
-    of the others alone, and where one has nearly all the weight, nothing cancels."""
-    entries: list[arb] = []
-    for row, shares in zip(x.tolist(), weights.tolist(), strict=True):
-        heaviest = max(range(len(row)), key=lambda k: float(shares[k].mid()))
-        apart = [entry - row[heaviest] for entry in row]
-        apart[heaviest] = arb(0)
-        mean = sum((a * b for a, b in zip(shares, apart, strict=True)), arb(0))
-        entries += [entry - mean for entry in apart]
-    return arb_mat(x.nrows(), x.ncols(), entries)
+def _centred(row: Sequence[arb], shares: Sequence[arb]) -> list[arb]:
+    """A row less its mean, seen from the heaviest entry: the mean of what is subtracted is
+    of the others alone, and where one has nearly all the weight, nothing cancels.
+
+    >>> _centred([arb(5), arb(1)], [arb(1) - arb("1e-99"), arb("1e-99")])[0] < 5e-99
+    True
+    """
+    heaviest = max(range(len(row)), key=lambda k: float(shares[k].mid()))
+    apart = [entry - row[heaviest] for entry in row]
+    apart[heaviest] = arb(0)
+    mean = sum((a * b for a, b in zip(shares, apart, strict=True)), arb(0))
+    return [entry - mean for entry in apart]
 
 
 def _masked(scaled: Enclosure, factors: Mapping[int, arb]) -> Enclosure:
@@ -466,26 +469,11 @@ class EntrywiseBalls(Entrywise[arb]):
             return super()._subtract(node, *operands)
         x, _, weights = operands
 
-        def apart(i: int) -> tuple[int, arb]:
-            # Seen from the heaviest entry, the mean is of the others alone: where one has
-            # nearly all the weight, nothing cancels.
-            row = [weights.number(i, k) for k in range(x.columns)]
-            heaviest = max(range(x.columns), key=lambda k: float(row[k].mid()))
-            middle = x.number(i, heaviest)
-            others = (k for k in range(x.columns) if k != heaviest)
-            return heaviest, self.scalars.sum_of_products(
-                (row[k], x.number(i, k) - middle) for k in others
-            )
+        @cache
+        def row(i: int) -> list[arb]:
+            return _centred([*_Row(x, i)], [*_Row(weights, i)])
 
-        rows: dict[int, tuple[int, arb]] = {}
-
-        def entry(i: int, j: int) -> arb | Masked:
-            if i not in rows:
-                rows[i] = apart(i)
-            heaviest, mean = rows[i]
-            return x.number(i, j) - x.number(i, heaviest) - mean if j != heaviest else -mean
-
-        return entry
+        return lambda i, j: row(i)[j]
 
     def _matmul(self, node: Node, x: LazyGrid[arb], y: LazyGrid[arb]) -> Compute[arb]:
         product, closer = super()._matmul(node, x, y), closer_product(node)
