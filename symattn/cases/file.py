@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,6 +97,16 @@ def _structure(document: Document) -> Faults:
     return faults
 
 
+@contextmanager
+def _closed(wrong: str) -> Iterator[None]:
+    """Say of a file that it is wrong and at which line, and nothing of what is in it."""
+    try:
+        yield
+    except Malformed as error:
+        line = error.faults[0].line
+        raise Malformed(f"{wrong}: see its line {line}" if line else wrong) from None
+
+
 def _find_language(file: File, find: _FindFile) -> None:
     """Puts the path of a language file in place of what the file calls it.
 
@@ -109,12 +120,8 @@ def _find_language(file: File, find: _FindFile) -> None:
     file.document["sheet"] = sheet
     path, label = find(name, file.path), repr(short(name))
     content(path, label, *LANGUAGE_FILE)
-    try:
+    with _closed(f"{label} is not a language file"):
         language(str(path))
-    except Malformed as error:
-        line = error.faults[0].line
-        at = f": see its line {line}" if line else ""
-        raise Malformed(f"{label} is not a language file{at}") from None
     sheet["language"] = str(path)
 
 
@@ -156,17 +163,13 @@ def _base(chain: list[File], find: _FindFile) -> File:
         raise Malformed(f"{label} extends this file in turn")
     if len(chain) > CHAIN.most:
         raise Malformed(CHAIN.said())
-    try:
+    with _closed(f"{label} is not a case file"):
         other = parsed(path, data)
         faults = _structure(other.document)
         with faults.inside("sheet.language"):
             _find_language(other, find)
         if faults:
             raise other.malformed(faults)
-    except Malformed as error:
-        line = error.faults[0].line
-        at = f": see its line {line}" if line else ""
-        raise Malformed(f"{label} is not a case file{at}") from None
     return other
 
 
@@ -174,9 +177,10 @@ def _merged(base: Document, document: Document) -> Document:
     """Return what a document says, on top of what it extends."""
     # What a document says is said of its own numbers only.
     merged = {**base, "claims": [], "unchecked": [], "exercise": {}, **document}
-    merged["given"] = {**base.get("given", {}), **document.get("given", {})}
-    if not document.get("replace_steps", False):
-        merged["steps"] = {**base.get("steps", {}), **document.get("steps", {})}
+    for key in ("given", "steps", "sheet", "loss"):
+        is_replaced = key == "steps" and document.get("replace_steps", False)
+        if not is_replaced and (key in base or key in document):
+            merged[key] = {**base.get(key, {}), **document.get(key, {})}
     if isinstance(base.get("symbols", {}), dict) and isinstance(document.get("symbols", {}), dict):
         merged["symbols"] = {**base.get("symbols", {}), **document.get("symbols", {})}
     # A function takes the place of one of its name, whatever its parameters.
@@ -186,12 +190,4 @@ def _merged(base: Document, document: Document) -> Document:
         key: body for key, body in base.get("functions", {}).items() if own_name(key) not in above
     }
     merged["functions"] = {**kept, **own}
-    merged["sheet"] = {**base.get("sheet", {}), **document.get("sheet", {})}
-    merged["loss"] = {**base.get("loss", {}), **document.get("loss", {})}
-    if "loss" not in base and "loss" not in document:
-        del merged["loss"]
     return merged
-
-
-#: (the name of a file, the file that names it) -> the file of that name.
-_FindCase = Callable[[str, Path], Path]
