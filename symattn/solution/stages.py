@@ -7,8 +7,6 @@ chain rule puts the derivatives together, from the output back. The expanded
 attention expression never occurs, nor does SymPy's matrix calculus, which loses
 terms of a softmax, nor a rule of :mod:`symattn.programs.program`: what comes
 out is compared with those.
-
-Which keys a query sees: masks, causal order, windows and lengths.
 """
 
 from __future__ import annotations
