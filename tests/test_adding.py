@@ -151,7 +151,7 @@ def atan(x: Any) -> Any:
     return np.arctan(x) if isinstance(x, np.ndarray) else math.atan(x)
 
 """,
-                )
+                ),
             ],
             f"{CROSSCHECK}/definitions.py": [
                 ("from symattn.crosscheck.scalars import sign", "from .scalars import atan"),

@@ -11,34 +11,11 @@ from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
 from symattn.calculus.kernel.signs import Condition, Exists, Source
 from symattn.calculus.kernel.terms import Poly
-from symattn.calculus.language import AxisPlace, Index, goal, tree
+from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.names import LETTERS, free_letters
+from symattn.calculus.writing import SideCondition, goal, tree
 from symattn.expressions import syntax
-from symattn.expressions.syntax import Call, Cell, Comparison, Literal, Name, Tree, Written
-
-
-class SideCondition(Written):
-    """A comparison, with its tree, that holds for all values of some ``letters``.
-
-    >>> each = SideCondition.that(syntax.Name("x"), ">", syntax.Literal("0"), ("i",))
-    >>> each, each.letters
-    ('x > 0 for all i', ('i',))
-    """
-
-    sides: tuple[Tree, Tree]
-    relation: str
-    letters: tuple[str, ...]
-
-    @classmethod
-    def that(
-        cls, left: Tree, relation: str, right: Tree, letters: tuple[str, ...] = ()
-    ) -> SideCondition:
-        """Return the condition that two sides are related."""
-        compared = Comparison((left, right), (relation,))
-        every = f" for all {', '.join(letters)}" if letters else ""
-        made = cls.of(compared, f"{syntax.text(compared)}{every}")
-        made.sides, made.relation, made.letters = (left, right), relation, letters
-        return made
+from symattn.expressions.syntax import Call, Cell, Comparison, Literal, Name, Tree
 
 
 def written(condition: Condition, sources: Mapping[Condition, Source]) -> SideCondition:

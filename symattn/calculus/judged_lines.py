@@ -10,11 +10,11 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from symattn.calculus import tensors
-from symattn.calculus.conditions import SideCondition
 from symattn.calculus.counterexamples import Counterexample
 from symattn.calculus.draft import Said
 from symattn.calculus.printing import prose, text
 from symattn.calculus.prover import Proof, Prover
+from symattn.calculus.writing import SideCondition
 from symattn.errors import Malformed
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Written

@@ -17,7 +17,7 @@ from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import line_reading, tensors
 from symattn.calculus.clocks import OutOfTime, time_limit
-from symattn.calculus.conditions import SideCondition, written
+from symattn.calculus.conditions import written
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft, Said
 from symattn.calculus.judged_lines import ChainJudge, Evidence, JudgedLine, Status
@@ -28,6 +28,7 @@ from symattn.calculus.prover import Proof, Prover
 from symattn.calculus.records import Record
 from symattn.calculus.refuting import Sampler
 from symattn.calculus.slips import hint
+from symattn.calculus.writing import SideCondition
 from symattn.errors import Malformed
 from symattn.limits import LINE_SECONDS, LINE_WORK
 

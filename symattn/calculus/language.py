@@ -16,9 +16,7 @@ from itertools import count
 from typing import Literal
 
 from symattn.errors import Malformed
-from symattn.expressions import syntax
 from symattn.expressions.elementary import ELEMENTARY
-from symattn.expressions.syntax import Binary, Call, Cell, Comparison, Name, Tree
 
 Axis = str | int
 """The length of an axis: the name of a size, or a number."""
@@ -386,80 +384,3 @@ def arrays(*values: Expr) -> frozenset[Array]:
     """The arrays named in expressions, and all that they are computed from."""
     every = {array for part in walk(*values) for array in named(part)}
     return frozenset(every).union(*(array.uses for array in every))
-
-
-# -- expressions as they are written -----------------------------------------------------
-# In the language of derivation files: for conditions and messages.
-
-
-def text(value: Expr) -> str:
-    """An expression as it could stand in a file; parts without a name are written out."""
-    return syntax.text(tree(value))
-
-
-def tree(value: Expr) -> Tree:
-    """An expression as the tree of what could stand in a file."""
-    match value:
-        case Number(number):
-            return syntax.rational(number)
-        case Constant(name):
-            return Name(name)
-        case Size():
-            size = length(value)
-            return Name(size) if isinstance(size, str) else syntax.rational(size)
-        case Position(index):
-            return Name(index.name)
-        case Entry(array, at):
-            return _entry(array, at)
-        case Add(terms):
-            return syntax.added(map(tree, terms))
-        case Neg(body):
-            return syntax.negated(tree(body))
-        case Mul(factors):
-            return syntax.multiplied(map(tree, factors))
-        case Div(above, below):
-            return Binary("/", tree(above), tree(below))
-        case Power(base, exponent):
-            return syntax.powered(tree(base), exponent)
-        case Apply("positive", body):
-            return Call("step", (Comparison((syntax.rational(0), tree(body)), ("<",)),))
-        case Apply(function, body):
-            return Call(function, (tree(body),))
-        case Sum(index, body):
-            return Call("sum", (Name(index.name), tree(body)))
-        case Delta(first, second):
-            return Call("delta", (place(first), place(second)))
-        case AtMost(first, second):
-            return Call("step", (Comparison((place(first), place(second)), ("<=",)),))
-        case Partial(of, array, at):
-            return Call("diff", (tree(of), _entry(array, at)))
-        case Limit(body, variable, target):
-            return Call("limit", (Name(variable.name), goal(target), tree(body)))
-        case Expectation(body):
-            return Call("expect", (tree(body),))
-        case Operations(arrays):
-            return Call("operations", tuple(Name(part.name) for part in arrays))
-    raise TypeError(type(value).__name__)
-
-
-def goal(target: Fraction | str) -> Tree:
-    """Return what a variable tends to."""
-    if isinstance(target, Fraction):
-        return syntax.rational(target)
-    return syntax.Negative(Name("oo")) if target == "-oo" else Name(target)
-
-
-def place(at: AxisPlace) -> Tree:
-    """A place as it stands in brackets."""
-    base = at.index.name if at.index else at.size
-    written = syntax.shifted(Name(base), at.offset) if base else syntax.rational(at.offset)
-    for image in at.images:
-        written = Cell(Name(image), (written,))
-    return written
-
-
-def _entry(array: Array, at: tuple[AxisPlace, ...]) -> Tree:
-    if array.body is not None and "." in array.name:
-        # A part of a line that has no name.
-        return tree(replaced(array.body, dict(zip(array.params, at, strict=True))))
-    return Cell(Name(array.name), tuple(map(place, at))) if at else Name(array.name)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index, text
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.calculus.tensors import (
     Entries,
     Indices,
@@ -19,6 +19,7 @@ from symattn.calculus.tensors import (
     times,
     whole,
 )
+from symattn.calculus.writing import text
 from symattn.errors import Malformed
 
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from symattn.calculus.conditions import SideCondition
+from symattn.calculus.writing import SideCondition
 from symattn.errors import Malformed
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from symattn.calculus import language as term
 from symattn.calculus import line_reading
-from symattn.calculus.conditions import SideCondition
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import DerivationDraft
 from symattn.calculus.judged_lines import JudgedLine, in_unicode
 from symattn.calculus.language import Array, AxisPlace, Expr, Index, ParsedLine
+from symattn.calculus.writing import SideCondition
 from symattn.errors import Malformed
 from symattn.expressions.syntax import Binary, Comparison, Literal, Name, Tree, Written
 from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, opened, same, slope_of

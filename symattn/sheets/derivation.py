@@ -8,12 +8,12 @@ from contextlib import suppress
 from itertools import zip_longest
 from math import ceil
 
-from symattn.calculus.conditions import SideCondition
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.judged_lines import JudgedLine
 from symattn.calculus.judging import PLAIN
 from symattn.calculus.library import draft_of
 from symattn.calculus.printing import Shapes, condition, pieces, sides, typeset
+from symattn.calculus.writing import SideCondition
 from symattn.errors import Malformed
 from symattn.expressions import typesetting as t
 from symattn.languages.language import ENGLISH

@@ -39,5 +39,5 @@ def test_a_lemma_is_proved_by_its_rule_and_not_refuted(name, lemma) -> None:
     assert line.status == "proved", line.why
     assert line.evidence is not None
     record = line.evidence.proof.record
-    rules = [each.rule for each in (*record.steps.values(), *record.lasts)]
+    rules = [step.rule for step in record.steps.values()] + [last.rule for last in record.lasts]
     assert name in rules, f"without it: {rules}"

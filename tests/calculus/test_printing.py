@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from symattn.calculus.conditions import SideCondition
 from symattn.calculus.library import THEORY
 from symattn.calculus.printing import Shapes, condition, pieces, prose, sides, text, typeset
+from symattn.calculus.writing import SideCondition
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
 from symattn.calculus.judging import derived
+from symattn.calculus.writing import text
 from symattn.errors import Malformed
 
 from .files import GIVEN, document, names
@@ -305,6 +306,6 @@ def test_only_places_that_differ_are_told_apart(rows) -> None:
     }
     body = draft.read(document).scope.arrays["y"].body
     assert body is not None
-    written = term.text(body)
+    written = text(body)
     assert written.count("delta(") == 6
     assert "delta(i" not in written

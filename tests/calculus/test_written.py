@@ -9,8 +9,9 @@ import pytest
 
 from symattn.calculus import draft, line_reading
 from symattn.calculus import language as term
-from symattn.calculus.language import AxisPlace, Index, place, text
+from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.sample_points import draw
+from symattn.calculus.writing import place, text
 from symattn.errors import Malformed
 from symattn.expressions import syntax
 from symattn.numbers.balls import precision
