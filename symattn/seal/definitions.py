@@ -13,12 +13,12 @@ from itertools import accumulate
 
 from flint import fmpq
 
-from symattn.expressions.elementary import ELEMENTARY
 from symattn.limits import WRITTEN_OUT
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.seal.terms import (
+    FUNCTIONS,
     ONE,
     ZERO,
     Choice,
@@ -42,8 +42,6 @@ Rows = tuple[tuple[Value | Masked, ...], ...]
 #: Rows by columns of true or false.
 Kept = tuple[tuple[bool, ...], ...]
 
-#: Functions of every entry, as Coq calls them.
-FUNCTIONS: Mapping[str, str] = {name: row.coq for name, row in ELEMENTARY.items() if row.coq}
 _SIGNS: Mapping[str, Sign] = {
     "add": "+",
     "subtract": "-",

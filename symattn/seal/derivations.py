@@ -9,6 +9,7 @@ it is stated without a proof, or not at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from symattn.calculus import language as term
 from symattn.calculus import line_reading
@@ -21,6 +22,7 @@ from symattn.errors import Malformed
 from symattn.expressions.syntax import Binary, Comparison, Literal, Name, Tree, Written
 from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, opened, same, slope_of
 from symattn.seal.seals import Sealing, Unsealed
+from symattn.seal.terms import Entry, Operation, Sum, Term
 from symattn.seal.theorems import File, Names, Theorem
 
 # -- how the gradients of a derivation come from one another -----------------------------
@@ -77,23 +79,22 @@ class ChainRules:
         terms, (through, above) = self.terms, self.sources[array]
         body = array.body
         assert isinstance(body, term.Partial)
-        own = terms.names[body.array]
+        own = Entry(terms.names[body.array])
         inner = [
             Index(f"{index}'", axis) for index, axis in zip("abce", through.axes, strict=False)
         ]
         with terms.binding(*array.params) as names, terms.binding(*inner) as places:
-            moved = terms.moved(body.of, body.array, body.at, {})
             entry = term.Entry(through, tuple(map(AxisPlace, inner)))
-            slope = terms.moved(entry, body.array, body.at, {})
-            total = f"{terms.names[above]} {' '.join(places)} * Derive {slope}"
+            slope = terms.slope(replace(body, of=entry), {})
+            total: Term = Operation("*", (Entry(terms.names[above]).at(*places), slope))
             for index, name in [*zip(inner, places, strict=True)][::-1]:
-                total = f"sum {terms.axis(index.size)} (fun {name} => {total})"
+                total = Sum(terms.axis(index.size), name, total)
             bounds = [*map(terms.within, array.params), *self.conditions(array)]
-            stated = " -> ".join((*bounds, f"is_derive {moved} ({total})"))
+            stated = " -> ".join((*bounds, terms.derived(body, total)))
             statement = f"forall {' '.join(names)} : nat, {stated}"
             with terms.variable("x") as x:
-                put = f"(put{len(names)} {own} {' '.join(names)} {x})"
-                path = f"(fun {x} => {terms.array(through, {body.array: put})})"
+                put = own.put(names, x)
+                path = f"(fun {x} => {terms.argument(through, {body.array: put})})"
             intros = f"intros {' '.join((*names, *('?' for _ in names)))}."
         return Theorem(self.rule(array), statement, f"{intros} chain {self._lemma(above)} {path}.")
 
@@ -102,8 +103,8 @@ class ChainRules:
         body = array.body
         assert isinstance(body, term.Partial)
         with terms.variable("y") as y, terms.variable("x") as x, terms.variable("path") as path:
-            of = terms.text(body.of, {body.array: y})
-            moving = terms.array(through, {body.array: f"({path} {x})"})
+            of = terms.text(body.of, {body.array: Entry(y)})
+            moving = terms.argument(through, {body.array: Entry(path).at(x)})
             sizes = " ".join(map(terms.axis, array.axes))
             own, name = terms.names[body.array], terms.names[array]
             statement = f"gradient{len(array.axes)} {sizes} (fun {y} => {of}) {own} {name}"
@@ -367,17 +368,17 @@ class _Derivation:
         terms, name = self.terms, self.terms.names[array]
         assert array.body is not None
         with terms.binding(*array.params) as params:
-            indices = f" ({' '.join(params)} : nat)" if params else ""
+            places = f" ({' '.join(params)} : nat)" if params else ""
             if not terms.is_defined(array):
                 body = terms.text(array.body)
-                return f"Definition {name}{indices} : R := {body}.\nHint Unfold {name} : partials."
+                return f"Definition {name}{places} : R := {body}.\nHint Unfold {name} : partials."
             direct = terms.direct(array)
             own = {each: terms.names[each] for each in direct}
             binders = "".join(f" ({own[each]} : {_type(each)})" for each in direct)
-            body = terms.text(array.body, own)
+            body = terms.text(array.body, {each: Entry(name) for each, name in own.items()})
         arguments = " ".join((f"{name}_of", *(terms.names[each] for each in direct)))
         return (
-            f"Definition {name}_of{binders}{indices} : R :=\n  {body}.\n"
+            f"Definition {name}_of{binders}{places} : R :=\n  {body}.\n"
             f"Local Notation {name} := ({arguments}).\nHint Unfold {name}_of : lines."
         )
 
@@ -449,11 +450,10 @@ class _Derivation:
     def _equation(self, left: Expr, right: Expr, relation: str) -> str:
         terms = self.terms
         if relation == "==" and (slope := self._slope(left)) is not None:
-            moved = terms.moved(slope.of, slope.array, slope.at, {})
-            return f"is_derive {moved} ({terms.text(right)})"
+            return terms.derived(slope, terms.of(right, {}))
         if relation == "==" and isinstance(left, term.Limit):
             with terms.variable("x") as x:
-                body = terms.text(left.body, {left.variable: x})
+                body = terms.text(left.body, {left.variable: Entry(x)})
             goal = {"oo": "p_infty", "-oo": "m_infty"}.get(str(left.target), f"({left.target})")
             return f"is_lim (fun {x} => {body}) {goal} ({terms.text(right)})"
         return f"{terms.text(left)} {relation.replace('==', '=')} {terms.text(right)}"

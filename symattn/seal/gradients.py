@@ -17,7 +17,6 @@ from flint import arb, fmpq
 from symattn.programs.nodes import Node, ancestors
 from symattn.seal.bounds import Bounds, precise
 from symattn.seal.definitions import (
-    FUNCTIONS,
     OWN,
     Definition,
     Definitions,
@@ -29,6 +28,7 @@ from symattn.seal.definitions import (
     starts,
 )
 from symattn.seal.terms import (
+    FUNCTIONS,
     ONE,
     ZERO,
     Choice,

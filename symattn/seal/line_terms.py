@@ -10,16 +10,33 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
+from functools import reduce
+
+from flint import fmpq
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.errors import Malformed
-from symattn.expressions.trees import ATOM, POSTFIX, PRODUCT, SUM, bracketed
+from symattn.expressions.trees import ATOM
+from symattn.seal.terms import (
+    FUNCTIONS,
+    ONE,
+    ZERO,
+    Entry,
+    Function,
+    Number,
+    Operation,
+    Slope,
+    Sum,
+    Term,
+    text,
+    within,
+)  # fmt: skip
 from symattn.seal.theorems import Names
 
 ENDINGS = ("_of", "_is", "_gradient", "_positive", "_permutes")
 """What names are made of one by."""
-Varied = Mapping[Array, str]
+Varied = Mapping[Array, Entry]
 """Arrays that vary, and what stands for them."""
 
 
@@ -91,16 +108,16 @@ class Terms:
             written = f"({self.permutations[image]} {written})"
         return written
 
-    def compared(self, *places: AxisPlace) -> str:
+    def compared(self, *places: AxisPlace) -> list[str]:
         """Places that are compared, which may lie beyond their axis: all are moved on so far that
         none is before the first."""
         by = max(0, *(_least(at) - _start(at) for at in places if not at.images))
-        return " ".join(
+        return [
             _plus(self.place(at), by)
             if at.images
             else self.place(replace(at, offset=at.offset + by))
             for at in places
-        )
+        ]
 
     def within(self, index: Index) -> str:
         """State that an index is a place along its axis."""
@@ -121,107 +138,109 @@ class Terms:
                 found[part.array.of or part.array] = None
         return list(found)
 
-    def array(self, array: Array, varied: Varied) -> str:
+    def array(self, array: Array, varied: Varied) -> Entry:
         """An array, as an argument, while others vary."""
         if array in varied:
             return varied[array]
         if not any(each in varied for each in array.uses):
-            return self.names[array]
+            return Entry(self.names[array])
         if array.of is not None:
-            return f"({self.names[array]} {self.array(array.of, varied)})"
+            return Entry(self.names[array], (), (self.array(array.of, varied),))
         if not self.is_defined(array):
             raise Unsayable(f"how {array.name}, a derivative, varies")
-        arguments = " ".join(self.array(each, varied) for each in self.direct(array))
-        return f"({self.names[array]}_of {arguments})"
+        arguments = tuple(self.array(each, varied) for each in self.direct(array))
+        return Entry(f"{self.names[array]}_of", (), arguments)
 
     # -- terms -----------------------------------------------------------------
 
     def text(self, value: Expr, varied: Varied | None = None) -> str:
-        """An expression."""
-        return self._written(unnamed(value), varied or {})[0]
+        """An expression as Coq reads it."""
+        return text(self.of(value, varied or {}))
 
-    def moved(self, of: Expr, array: Array, at: tuple[AxisPlace, ...], varied: Varied) -> str:
-        """Return what is differentiated by an entry as a function of it, and where, as
-        arguments."""
+    def of(self, value: Expr, varied: Varied) -> Term:
+        """An expression in terms of Coq."""
+        return self._term(unnamed(value), varied)
+
+    def slope(self, value: term.Partial, varied: Varied) -> Slope:
+        """A derivative by an entry of an array: of what is there with a variable put in for it."""
         with self.variable("x") as x:
-            where = [self.place(each) for each in at]
-            here = self.array(array, varied)
-            entry = f"({' '.join((here, *where))})" if where else here
-            put = f"(put{len(at)} {here} {' '.join(where)} {x})" if where else x
-            if len(at) > 4:
+            where = [*map(self.place, value.at)]
+            here = self.array(value.array, varied)
+            if len(where) > 4:
                 raise Unsayable("derivatives by arrays of more than four axes")
-            body = self._written(unnamed(of), {**varied, array: put})[0]
-            return f"(fun {x} : R => {body}) {entry}"
+            body = self.of(value.of, {**varied, value.array: here.put(where, x)})
+            return Slope(x, body, here.at(*where))
 
-    def _written(self, value: Expr, varied: Varied) -> tuple[str, int]:
-        def inner(part: Expr, tightness: int) -> str:
-            return bracketed(self._written(part, varied), tightness, "({})".format)
+    def derived(self, value: term.Partial, to: Term) -> str:
+        """State that there is a derivative, and that it is a term."""
+        return f"is_derive {self.slope(value, {}).arguments()} ({text(to)})"
+
+    def argument(self, array: Array, varied: Varied) -> str:
+        """An array as Coq reads it as an argument, while others vary."""
+        return within(self.array(array, varied), ATOM)
+
+    def _term(self, value: Expr, varied: Varied) -> Term:
+        def inner(part: Expr) -> Term:
+            return self._term(part, varied)
 
         match value:
             case term.Number(number):
                 return _number(number)
             case term.Constant():
-                return "PI", ATOM
+                return Entry("PI")
             case term.Size():
                 axis = term.length(value)
-                if isinstance(axis, int):
-                    return str(axis), ATOM
-                return f"INR {self.axis(axis)}", POSTFIX
+                return (
+                    Number(fmpq(axis))
+                    if isinstance(axis, int)
+                    else Entry("INR").at(self.axis(axis))
+                )
             case term.Position(index):
-                return f"INR {self.indices[index]} + 1", SUM
+                return Operation("+", (Entry("INR").at(self.indices[index]), ONE))
             case term.Entry(array, at):
                 if array.of is not None:
-                    return f"{self.names[array]} {self.array(array.of, varied)}", POSTFIX
+                    return Entry(self.names[array], (), (self.array(array.of, varied),))
                 if (
                     array.body is not None
                     and not self.is_defined(array)
                     and (any(each in varied for each in array.uses) and array not in varied)
                 ):
-                    return self._written(unnamed(opened(value)), varied)
-                head = self.array(array, varied)
-                if not at:
-                    bare = head.startswith("(") and head.endswith(")")
-                    return (head[1:-1], POSTFIX) if bare else (head, ATOM)
-                head = head[1:-1] if head.startswith("(") else head
-                return " ".join((head, *map(self.place, at))), POSTFIX
+                    return self.of(opened(value), varied)
+                return self.array(array, varied).at(*map(self.place, at))
             case term.Add(terms):
-                written = inner(terms[0], PRODUCT)
+                found = inner(terms[0])
                 for part in terms[1:]:
-                    minus = isinstance(part, term.Neg)
-                    body = part.body if isinstance(part, term.Neg) else part
-                    written += f" {'-' if minus else '+'} {inner(body, PRODUCT)}"
-                return written, SUM
+                    if isinstance(part, term.Neg):
+                        found = Operation("-", (found, inner(part.body)))
+                    else:
+                        found = Operation("+", (found, inner(part)))
+                return found
             case term.Neg(body):
-                return f"- {inner(body, POSTFIX)}", SUM
+                return Operation("-", (inner(body),))
             case term.Mul(factors):
-                first, *rest = factors
-                return " * ".join((inner(first, PRODUCT), *(inner(x, POSTFIX) for x in rest))), (
-                    PRODUCT
-                )
+                return reduce(lambda x, y: Operation("*", (x, y)), map(inner, factors))
             case term.Div(above, below):
-                return f"{inner(above, PRODUCT)} / {inner(below, POSTFIX)}", PRODUCT
+                return Operation("/", (inner(above), inner(below)))
             case term.Power(base, exponent):
-                return self._power(inner(base, ATOM), exponent)
+                return _power(inner(base), exponent)
+            case term.Apply("positive", body):
+                return Operation("above", (inner(body), ZERO))
             case term.Apply(function, body):
-                if function == "positive":
-                    return f"above {inner(body, ATOM)} 0", POSTFIX
-                name = {"log": "ln"}.get(function, function)
-                return f"{name} {inner(body, ATOM)}", POSTFIX
+                return Function(FUNCTIONS.get(function, function), inner(body))
             case term.Sum(index, body):
                 self._summed.add(index)
                 with self.binding(index) as (name,):
-                    body_text = self._written(body, varied)[0]
-                return f"sum {self.axis(index.size)} (fun {name} => {body_text})", POSTFIX
+                    return Sum(self.axis(index.size), name, inner(body))
             case term.Delta(first, second):
-                return f"delta {self.compared(first, second)}", POSTFIX
+                return Entry("delta").at(*self.compared(first, second))
             case term.AtMost(first, second):
-                return f"at_most {self.compared(first, second)}", POSTFIX
+                return Entry("at_most").at(*self.compared(first, second))
             case term.Partial(term.Entry(array), other, at) if other is array.of and (
                 other not in varied and not any(each in varied for each in other.uses)
             ):
-                return " ".join((self.names[self.gradient(array)], *map(self.place, at))), POSTFIX
-            case term.Partial(of, array, at):
-                return f"Derive {self.moved(of, array, at, varied)}", POSTFIX
+                return Entry(self.names[self.gradient(array)]).at(*map(self.place, at))
+            case term.Partial():
+                return self.slope(value, varied)
             case term.Limit():
                 raise Unsayable("a limit within a line")
             case term.Expectation():
@@ -243,22 +262,6 @@ class Terms:
                 self.names[own] = self._fresh.fresh(own.name)
                 self.gradients[loss] = own
         return self.gradients[loss]
-
-    @staticmethod
-    def _power(base: str, exponent: Fraction) -> tuple[str, int]:
-        below = exponent < 0
-        match abs(exponent):
-            case Fraction(numerator=1, denominator=1):
-                written = base
-            case Fraction(numerator=k, denominator=1):
-                written = f"{base} ^ {k}"
-            case Fraction(numerator=1, denominator=2):
-                written = f"sqrt {base}"
-            case Fraction(numerator=k, denominator=2):
-                written = f"sqrt {base} ^ {k}"
-            case other:
-                written = f"Rpower {base} ({other.numerator} / {other.denominator})"
-        return (f"/ ({written})" if below else written), POSTFIX
 
 
 def slope_of(array: Array, loss: Array | None = None) -> Array | None:
@@ -317,10 +320,19 @@ def _has_slopes(value: Expr) -> bool:
     return any(isinstance(part, kinds) for part in term.walk(unnamed(value)))
 
 
-def _number(number: Fraction) -> tuple[str, int]:
-    if number.denominator > 1:
-        return f"{number.numerator} / {number.denominator}", PRODUCT if number > 0 else SUM
-    return (str(number.numerator), ATOM) if number >= 0 else (f"- {-number.numerator}", SUM)
+def _number(number: Fraction) -> Number:
+    return Number(fmpq(number.numerator, number.denominator))
+
+
+def _power(base: Term, exponent: Fraction) -> Term:
+    """A power with whole exponents and roots, if it has one: those the library knows."""
+    if exponent < 0:
+        return Function("/", _power(base, -exponent))
+    if exponent.denominator > 2:
+        return Operation("Rpower", (base, _number(exponent)))
+    root = base if exponent.denominator == 1 else Function("sqrt", base)
+    power = exponent.numerator
+    return root if power == 1 else Operation("^", (root, Number(fmpq(power))))
 
 
 def _start(at: AxisPlace) -> int:

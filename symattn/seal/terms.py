@@ -1,12 +1,13 @@
 """Terms of Coq about entries: what a definition says, as text and as a number.
 
-A quantity is a function of its indices; a term is one entry of it in terms of others.
+A quantity is a function of its indices; a term is one entry of it in terms of others. Figures of
+walkthroughs and lines of derivations are stated in the same terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Literal
 
@@ -30,8 +31,8 @@ Env = Mapping[str, int]
 Exact = "fmpq | arb"
 
 
-#: Operations of two numbers, as they are written.
-Sign = Literal["+", "-", "*", "/", "Rmax", "above"]
+#: Operations of two numbers, as they are written; those that are words stand before them.
+Sign = Literal["+", "-", "*", "/", "^", "Rmax", "above", "Rpower"]
 
 
 @dataclass(frozen=True)
@@ -84,16 +85,26 @@ class Number:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a quantity that has a definition."""
+    """An entry of a quantity that has a definition; where that is a function of other
+    quantities, ``of`` these."""
 
     name: str
     indices: tuple[int | Moved, ...] = ()
+    of: tuple[Entry, ...] = ()
+
+    def at(self, *places: str) -> Entry:
+        """Its entry at places as they are written."""
+        return replace(self, indices=(*self.indices, *map(Moved, places)))
+
+    def put(self, places: Sequence[str], x: str) -> Entry:
+        """All of it with a variable for its entry at a place; of a number the variable."""
+        return Entry(f"put{len(places)}", (), (self,)).at(*places, x) if places else Entry(x)
 
 
 @dataclass(frozen=True)
 class Operation:
-    """``+ - * /`` of two terms, or ``-`` of one; the larger of two, and 1 where the first is
-    above the second, else 0."""
+    """``+ - * /`` and powers of two terms, or ``-`` of one; the larger of two, and 1 where the
+    first is above the second, else 0."""
 
     sign: Sign
     operands: tuple[Term, ...]
@@ -109,11 +120,16 @@ class Function:
 
 @dataclass(frozen=True)
 class Sum:
-    """The sum of a term over a variable from 0 up to a size."""
+    """The sum of a term over a variable from 0 up to a size, a number or the name of one."""
 
-    size: int
+    size: int | str
     variable: str
     body: Term
+
+    def places(self) -> range:
+        """What the variable is in turn, where the size is a number."""
+        assert isinstance(self.size, int)
+        return range(self.size)
 
 
 @dataclass(frozen=True)
@@ -129,8 +145,24 @@ class Choice:
     other: Term
 
 
-Term = Number | Entry | Operation | Function | Sum | Choice
+@dataclass(frozen=True)
+class Slope:
+    """The slope of a term as a function of a variable, at a number."""
+
+    variable: str
+    body: Term
+    at: Term
+
+    def arguments(self) -> str:
+        """The function and the number, as what takes them in Coq is given them."""
+        return f"(fun {self.variable} : R => {text(self.body)}) {within(self.at, ATOM)}"
+
+
+Term = Number | Entry | Operation | Function | Sum | Choice | Slope
 ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
+
+#: Functions of every entry, as Coq calls them.
+FUNCTIONS: Mapping[str, str] = {name: row.coq for name, row in ELEMENTARY.items() if row.coq}
 
 # -- as text -----------------------------------------------------------------------------------
 
@@ -167,7 +199,7 @@ def text(term: Term) -> str:
 
 def side(term: Term) -> str:
     """A term as a side of an equation, or before a sign."""
-    return _within(term, SUM)
+    return within(term, SUM)
 
 
 def _text(term: Term) -> tuple[str, int]:
@@ -175,26 +207,31 @@ def _text(term: Term) -> tuple[str, int]:
         case Number(value):
             level = SUM if value < 0 else PRODUCT if value.q != 1 else ATOM
             return number_text(value), level
-        case Entry(name, indices):
-            return " ".join((name, *map(str, indices))), POSTFIX if indices else ATOM
+        case Entry(name, indices, of):
+            words = (name, *(within(each, ATOM) for each in of), *map(str, indices))
+            return " ".join(words), POSTFIX if words[1:] else ATOM
         case Operation("-", (operand,)):
-            return f"- {_within(operand, POSTFIX)}", SUM
-        case Operation("Rmax" | "above" as name, (left, right)):
-            return f"{name} {_within(left, ATOM)} {_within(right, ATOM)}", POSTFIX
+            return f"- {within(operand, POSTFIX)}", SUM
+        case Operation("^", (base, exponent)):
+            return f"{within(base, ATOM)} ^ {within(exponent, ATOM)}", POSTFIX
+        case Operation("Rmax" | "above" | "Rpower" as name, (left, right)):
+            return f"{name} {within(left, ATOM)} {within(right, ATOM)}", POSTFIX
         case Operation(sign, (left, right)):
             level = OPERATORS[sign]
-            return f"{_within(left, level)} {sign} {_within(right, level + 1)}", level
+            return f"{within(left, level)} {sign} {within(right, level + 1)}", level
         case Function(name, operand):
-            return f"{name} {_within(operand, ATOM)}", POSTFIX
+            return f"{name} {within(operand, ATOM)}", POSTFIX
         case Sum(size, variable, body):
             return f"sum {size} (fun {variable} => {text(body)})", POSTFIX
         case Choice(condition, indices, then, other):
             asked = " ".join((condition, *map(str, indices)))
             return f"if {asked} then {text(then)} else {text(other)}", CHOICE
+        case Slope():
+            return f"Derive {term.arguments()}", POSTFIX
     raise AssertionError(term)
 
 
-def _within(term: Term, level: int) -> str:
+def within(term: Term, level: int) -> str:
     """A term inside another, in brackets where it binds less."""
     return bracketed(_text(term), level, "({})".format)
 
@@ -250,8 +287,8 @@ def needed(
         case Operation(_, operands):
             for operand in operands:
                 yield from needed(operand, env, holds)
-        case Sum(size, variable, body):
-            for k in range(size):
+        case Sum(_, variable, body):
+            for k in term.places():
                 yield from needed(body, {**env, variable: k}, holds)
         case Choice(condition, indices, then, other):
             chosen = holds(condition, tuple(place(index, env) for index in indices))
@@ -287,9 +324,9 @@ def value(
             return _operated(sign, of(left), of(right))
         case Function(name, operand):
             return _applied(name, of(operand))
-        case Sum(size, variable, body):
+        case Sum(_, variable, body):
             total: fmpq | arb = fmpq(0)
-            for k in range(size):
+            for k in term.places():
                 total = _operated("+", total, of(body, {**env, variable: k}))
             return total
         case Choice(condition, indices, then, other):
