@@ -406,6 +406,15 @@ Proof.
   - intros G. apply paired2_ext. intros. ring.
 Qed.
 
+Lemma opp_back :
+  exists C', moves2 m n (fun t i j => - p t i j) x (fun i j => - A i j) C' /\
+  forall G, paired2 m n G C' = paired2 m n (fun i j => - G i j) A'.
+Proof.
+  exists (fun i j => - A' i j). split.
+  - intros i j Hi Hj. exact (passes_opp _ _ _ _ (HA i j Hi Hj)).
+  - intros G. apply paired2_ext. intros. ring.
+Qed.
+
 (** The same entries, as a quantity of its own. *)
 Lemma copy_back : exists C', moves2 m n p x A C' /\ forall G, paired2 m n G C' = paired2 m n G A'.
 Proof. exists A'. split; [exact HA | reflexivity]. Qed.
@@ -532,7 +541,7 @@ Qed.
 Lemma mult_back :
   exists C', moves2 m n (fun t i j => p t i j * q t i j) x (fun i j => A i j * B i j) C' /\
   forall G, paired2 m n G C' =
-    paired2 m n (fun i j => G i j * B i j) A' + paired2 m n (fun i j => G i j * A i j) B'.
+    paired2 m n (fun i j => G i j * B i j) A' + paired2 m n (fun i j => A i j * G i j) B'.
 Proof.
   exists (fun i j => A' i j * B i j + A i j * B' i j). split.
   - intros i j Hi Hj. exact (passes_mult _ _ _ _ _ _ _ (HA i j Hi Hj) (HB i j Hi Hj)).

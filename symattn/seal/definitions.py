@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from flint import fmpq
 
@@ -31,9 +31,12 @@ from symattn.seal.terms import (
     Sum,
     Term,
     free,
+    minus,
     number_text,
+    over,
     shifted,
     text,
+    times,
 )  # fmt: skip
 from symattn.seal.theorems import Names
 
@@ -41,6 +44,8 @@ I, J = Moved("i"), Moved("j")
 Rows = tuple[tuple[Value | Masked, ...], ...]
 #: Rows by columns of true or false.
 Kept = tuple[tuple[bool, ...], ...]
+#: What gives an entry of an operand: by its number, at a place.
+Operand = Callable[[int, "int | Moved", "int | Moved"], Term]
 
 _SIGNS: Mapping[str, Sign] = {
     "add": "+",
@@ -178,52 +183,45 @@ class Definitions:
             )
             return Definition(name, node.grid, None, numbers, is_number, kept)
         indices = (0, 0) if is_number else (I, J)
-        kept = self.kept(node) if node.op in ("hide", "concat") or node.op in _PASSING else None
         before, self._parts = self._parts, 0
         try:
             term = self.body(node, *indices)
         finally:
             self._parts = before
-        return Definition(name, node.grid, term, (), is_number, kept)
+        return Definition(name, node.grid, term, (), is_number, self.kept(node))
 
     def kept(self, node: Node) -> Kept | None:
         """The keys that each row of scores keeps, None where all are."""
-        if node.op == "hide":
-            scores, keep = node.operands
-            rows = self._exact(keep)
-            chosen = tuple(
-                tuple(
-                    bool(rows[min(i, len(rows) - 1)][min(j, len(rows[0]) - 1)] != 0)
-                    for j in range(node.grid[1])
-                )
-                for i in range(node.grid[0])
-            )
-            return _both(chosen, self.kept(scores))
         if node.op in ("given", "table"):
             return self.of(node).kept
-        if node.op == "concat":
-            return self._kept_beside(node)
-        if node.op in _PASSING:
-            found: Kept | None = None
-            for operand in node.operands:
-                if (own := self.kept(operand)) is not None:
-                    if operand.grid != node.grid:
-                        raise Unstated("a mask that is spread has no statement")
-                    found = _both(own, found)
-            return found
-        return None
-
-    def _kept_beside(self, node: Node) -> Kept | None:
-        parts = [(self.kept(x), x.grid[1]) for x in node.operands]
-        if all(kept is None for kept, _ in parts):
+        if node.op not in _PASSING:
             return None
+        # What each part keeps, and at which column it begins.
+        parts: list[tuple[Kept, int]] = [(self._shown(node), 0)] if node.op == "hide" else []
+        scores = node.operands[:1] if node.op == "hide" else node.operands
+        starts = accumulate([0, *(x.grid[1] for x in scores)]) if node.op == "concat" else repeat(0)
+        for x, start in zip(scores, starts, strict=False):
+            if (own := self.kept(x)) is not None:
+                if node.op != "concat" and x.grid != node.grid:
+                    raise Unstated("a mask that is spread has no statement")
+                parts.append((own, start))
+        if not parts:
+            return None
+        m, n = node.grid
         return tuple(
             tuple(
-                entry
-                for kept, width in parts
-                for entry in ((True,) * width if kept is None else kept[i])
+                all(own[i][j - at] for own, at in parts if at <= j < at + len(own[0]))
+                for j in range(n)
             )
-            for i in range(node.grid[0])
+            for i in range(m)
+        )
+
+    def _shown(self, node: Node) -> Kept:
+        """The keys that a mask keeps, which may be repeated."""
+        (m, n), rows = node.grid, self._exact(node.operands[1])
+        return tuple(
+            tuple(bool(rows[i % len(rows)][j % len(rows[0])] != 0) for j in range(n))
+            for i in range(m)
         )
 
     # -- entries -----------------------------------------------------------------------------
@@ -242,84 +240,67 @@ class Definitions:
         self._parts += 1
         if self._parts > WRITTEN_OUT.most:
             raise Unstated(f"a term of more than {WRITTEN_OUT.most} operations has no statement")
+        return self.made_of(node, i, j, lambda number, *at: self.entry(node.operands[number], *at))
+
+    def made_of(self, node: Node, i: int | Moved, j: int | Moved, entry: Operand) -> Term:
+        """An entry of a node by the ``entry`` of an operand, by its number, at a place."""
         x = node.operands
+        k = free(i, j)
         match node.op:
             case "constant":
                 return Number(_rational(node.extra))
-            case "copy":
-                return self.entry(x[0], i, j)
+            case "copy" | "hide":
+                return entry(0, i, j)
             case "reshape" if x[0].grid == node.grid and len(node.shape) < 3:
-                return self.entry(x[0], i, j)
+                return entry(0, i, j)
             case "transpose":
-                return self.entry(x[0], j, i)
+                return entry(0, j, i)
             case "negate":
-                return Operation("-", (self.entry(x[0], i, j),))
+                return minus(entry(0, i, j))
             case "add" | "subtract" | "multiply" | "divide" | "maximum" | "above":
-                sign = _SIGNS[node.op]
-                return Operation(sign, (self.spread(node, 0, i, j), self.spread(node, 1, i, j)))
+                left, right = (entry(number, *spread(x[number], i, j)) for number in (0, 1))
+                return Operation(_SIGNS[node.op], (left, right))
             case "exp":
-                return self.chosen(x[0], i, j, Function("exp", self.entry(x[0], i, j)))
+                return self.chosen(x[0], i, j, Function("exp", entry(0, i, j)))
             case op if op in FUNCTIONS:
-                return Function(FUNCTIONS[node.op], self.entry(x[0], i, j))
+                return Function(FUNCTIONS[node.op], entry(0, i, j))
             case "matmul":
-                k = free(i, j)
-                factors = self.entry(x[0], i, k), self.entry(x[1], k, j)
-                return Sum(x[0].grid[1], k.name, Operation("*", factors))
+                return Sum(x[0].grid[1], k.name, times(entry(0, i, k), entry(1, k, j)))
             case "softmax":
-                return self._weight(x[0], i, j)
-            case "hide":
-                return self.entry(x[0], i, j)
+                return self._weight(x[0], i, j, entry)
             case "rowsum":
-                k = free(i, j)
-                return Sum(x[0].grid[1], k.name, self.entry(x[0], i, k))
+                return Sum(x[0].grid[1], k.name, entry(0, i, k))
             case "colsum":
-                k = free(i, j)
-                return Sum(x[0].grid[0], k.name, self.entry(x[0], k, j))
+                return Sum(x[0].grid[0], k.name, entry(0, k, j))
             case "total":
-                k = free(i, j)
                 last = free(i, j, k)
-                row = Sum(x[0].grid[1], last.name, self.entry(x[0], k, last))
-                return Sum(x[0].grid[0], k.name, row)
+                return Sum(x[0].grid[0], k.name, Sum(x[0].grid[1], last.name, entry(0, k, last)))
             case "rowmax":
                 if self.kept(x[0]) is not None:
                     raise Unstated("the largest of masked scores has no statement")
-                entries = (self.entry(x[0], i, k) for k in range(x[0].grid[1]))
+                entries = (entry(0, i, key) for key in range(x[0].grid[1]))
                 return reduce(lambda a, b: Operation("Rmax", (a, b)), entries)
             case "pick":
                 rows, columns = node.extra
-                return self.entry(x[0], moved(rows, i), moved(columns, j))
+                return entry(0, moved(rows, i), moved(columns, j))
             case "spread":
-                return self.spread(node, 0, i, j)
+                return entry(0, *spread(x[0], i, j))
             case "triangle":
                 return Choice("causal", (i, j), ONE, ZERO)
             case "concat":
-                return self._beside(node, i, j)
+                return _beside(node, i, j, entry)
         raise Unstated(f"the operation {node.op} has no statement")
 
-    def _beside(self, node: Node, i: int | Moved, j: int | Moved) -> Term:
-        """An entry of parts side by side: the last one's, where the others don't reach."""
-        ends = [*starts(node)[1:], node.grid[1]]
-        found: Term | None = None
-        for part, start, end in zip(node.operands, starts(node), ends, strict=True):
-            if isinstance(j, int):
-                if start <= j < end:
-                    return self.entry(part, i, j - start)
-                continue
-            own = self.entry(part, i, shifted(j, -start))
-            found = own if found is None else Choice("Nat.ltb", (j, start), found, own)
-        assert found is not None
-        return found
-
-    def _weight(self, scores: Node, i: int | Moved, j: int | Moved) -> Term:
+    def _weight(self, scores: Node, i: int | Moved, j: int | Moved, entry: Operand) -> Term:
         def power(key: int | Moved) -> Term:
-            return Function("exp", self.entry(scores, i, key))
+            return Function("exp", entry(0, i, key))
 
         kept = self.kept(scores)
         if kept is not None and not all(map(any, kept)):
             raise Unstated("a row that keeps no key has no statement")
         k = free(i, j)
         whole = Sum(scores.grid[1], k.name, self.chosen(scores, i, k, power(k)))
-        return self.chosen(scores, i, j, Operation("/", (power(j), whole)))
+        return self.chosen(scores, i, j, over(power(j), whole))
 
     def chosen(self, scores: Node, i: int | Moved, j: int | Moved, term: Term) -> Term:
         """A term where a score is kept, else 0."""
@@ -341,7 +322,7 @@ class Definitions:
             return None
         if node.serial in self._of_node and self.kept(node) is not None:
             return self._asked(self.of(node), i, j)
-        places = [(x, *_spread(x, i, j)) for x in node.operands]
+        places = [(x, *spread(x, i, j)) for x in node.operands]
         found = [one for place in places if (one := self.condition(*place)) is not None]
         if len(found) > 1:
             raise Unstated("scores that are masked twice have no statement")
@@ -356,14 +337,9 @@ class Definitions:
         known = kept is None or (isinstance(i, int) and isinstance(j, int) and kept[i][j])
         return None if known else (definition.keeps, (i, j))
 
-    def spread(self, node: Node, number: int, i: int | Moved, j: int | Moved) -> Term:
-        """An entry of an operand that is repeated to the result."""
-        x = node.operands[number]
-        return self.entry(x, *_spread(x, i, j))
-
 
 #: Operations through which a masked score stays one.
-_PASSING = frozenset({"copy", "reshape", "add", "subtract", "multiply", "divide"})
+_PASSING = frozenset({"hide", "concat", "copy", "reshape", "add", "subtract", "multiply", "divide"})
 
 
 def _rational(number: Value) -> fmpq:
@@ -373,28 +349,28 @@ def _rational(number: Value) -> fmpq:
     return value
 
 
-def _spread(x: Node, i: int | Moved, j: int | Moved) -> tuple[int | Moved, int | Moved]:
+def spread(x: Node, i: int | Moved, j: int | Moved) -> tuple[int | Moved, int | Moved]:
     """Return where an entry of a result lies in an operand, which may be repeated."""
     return i if x.grid[0] > 1 else 0, j if x.grid[1] > 1 else 0
 
 
-def _both(one: Kept, other: Kept | None) -> Kept:
-    if other is None:
-        return one
-    return tuple(
-        tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True)
-    )
-
-
-def starts(node: Node) -> list[int]:
-    """Return where each part begins of what is side by side."""
-    return [0, *accumulate(x.grid[1] for x in node.operands[:-1])]
+def _beside(node: Node, i: int | Moved, j: int | Moved, entry: Operand) -> Term:
+    """An entry of parts side by side: the last one's, where the others don't reach."""
+    widths = [part.grid[1] for part in node.operands]
+    found: Term | None = None
+    for number, (start, width) in enumerate(zip(accumulate([0, *widths]), widths, strict=False)):
+        if isinstance(j, int):
+            if start <= j < start + width:
+                return entry(number, i, j - start)
+            continue
+        own = entry(number, i, shifted(j, -start))
+        found = own if found is None else Choice("Nat.ltb", (j, start), found, own)
+    assert found is not None
+    return found
 
 
 def moved(places: range, index: int | Moved) -> int | Moved:
     """Return where an index of what was picked lies in what it was picked from."""
     if isinstance(index, int):
         return places[index]
-    if len(places) == 1:
-        return places.start
-    return Moved(index.name, places.start + places.step * index.start, places.step * index.step)
+    return places.start if len(places) == 1 else Moved("", places.start, places.step).on(index)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise
 
 from flint import arb, fmpq
 
+from symattn.expressions.elementary import Arithmetic
+from symattn.programs import nodes
 from symattn.programs.nodes import Node, ancestors
 from symattn.seal.bounds import Bounds, precise
 from symattn.seal.definitions import (
@@ -25,9 +27,10 @@ from symattn.seal.definitions import (
     Rows,
     Unstated,
     moved,
-    starts,
+    spread,
 )
 from symattn.seal.terms import (
+    BY_COQ,
     FUNCTIONS,
     ONE,
     ZERO,
@@ -41,51 +44,159 @@ from symattn.seal.terms import (
     Term,
     free,
     local,
+    minus,
+    over,
+    parts,
     placed,
+    plus,
+    replaced,
     shifted,
     side,
     text,
+    times,
 )
 from symattn.seal.theorems import Theorem
 
-# -- what flows back through each operation ----------------------------------------------
-# Into its operands, of what flows into its result.
-#
-# As the lemmas of the library say it; a gradient is a function of the places of its entries.
+# -- what flows back through terms -------------------------------------------------------
+# Into the entries of an operand, of what flows into the result: as the lemmas of the library say
+# it. A gradient is a function of the places of its entries.
 
 Index = int | Moved
 #: What one entry of a gradient is, at a place.
 Gradient = Callable[[Index, Index], Term]
 
+#: What flows into a result, and the result itself: no quantity has a name with a stroke.
+FLOW, RESULT = "G'", "Y'"
+_TERMS: Arithmetic[Term] = Arithmetic(
+    lambda number: Number(fmpq(number)), lambda: Entry("PI"), plus,
+    lambda x, y: Operation("-", (x, y)), times, over, minus,
+    lambda name, x: Function(FUNCTIONS[name], x),
+)  # fmt: skip
+#: Why functions of every entry have their slopes, and those that need what they are of to be
+#: positive.
+WHY = {
+    "exp": "apply is_derive_exp",
+    "sin": "apply is_derive_sin",
+    "cos": "apply is_derive_cos",
+    "ln": "apply (slope_ln (fun t => t)); [assumption | apply slope_id]",
+    "sqrt": "apply (slope_sqrt (fun t => t)); [assumption | apply slope_id]",
+}
+NEED_POSITIVE = frozenset({"ln", "sqrt"})
+#: The lemma of each operation through which gradients are followed.
+LEMMAS = {
+    **dict.fromkeys(("copy", "reshape", "hide", "spread"), "copy_back"),
+    **{name: "map_back" for name, function in FUNCTIONS.items() if function in WHY},
+    "pick": "pick_back", "concat": "concat_back", "softmax": "softmax_back",
+    "transpose": "transpose_back", "rowsum": "rowsum_back", "colsum": "colsum_back",
+    "total": "total_back", "matmul": "matmul_back", "negate": "opp_back", "add": "plus_back",
+    "subtract": "minus_back", "multiply": "mult_back", "divide": "div_back",
+}  # fmt: skip
+
+
+def slope_at(function: Function) -> Term:
+    """The slope of a function by what it is of.
+
+    >>> text(slope_at(Function("sqrt", Entry("x"))))
+    '1 / (2 * sqrt x)'
+    """
+    flow: Term = BY_COQ[function.name].flow(_TERMS, ONE, function.operand, function)
+    return flow
+
 
 @dataclass(frozen=True)
-class Slope:
-    """The slope of a function of every entry: ``of`` an entry, and why it is that; those that
-    have one of positive numbers only ``need_positive`` entries."""
+class Use:
+    """An entry of an operand in a term: at which ``indices``, what ``flow`` gets there, and the
+    sizes of the variables that sums around it bind."""
 
-    of: Callable[[Term], Term]
-    why: str
-    need_positive: bool = False
-
-
-def _over(below: Term) -> Term:
-    return Operation("/", (ONE, below))
+    indices: tuple[Index, ...]
+    flow: Term
+    bound: Mapping[str, int]
 
 
-SLOPES: Mapping[str, Slope] = {
-    "exp": Slope(lambda x: Function("exp", x), "apply is_derive_exp"),
-    "sin": Slope(lambda x: Function("cos", x), "apply is_derive_sin"),
-    "cos": Slope(lambda x: Operation("-", (Function("sin", x),)), "apply is_derive_cos"),
-    "negate": Slope(lambda x: Number(fmpq(-1)), "apply (slope_opp (fun t => t)); apply slope_id"),
-    "log": Slope(
-        _over, "apply (slope_ln (fun t => t)); [assumption | apply slope_id]", need_positive=True
-    ),
-    "sqrt": Slope(
-        lambda x: _over(Operation("*", (Number(fmpq(2)), Function("sqrt", x)))),
-        "apply (slope_sqrt (fun t => t)); [assumption | apply slope_id]",
-        need_positive=True,
-    ),
-}
+def uses(
+    term: Term, name: str, flow: Term, bound: Mapping[str, int] | None = None
+) -> Iterator[Use]:
+    """The uses of an operand in a term, by the rules of differentiation.
+
+    >>> X, W = Entry("X", (I, Moved("k"))), Entry("W", (Moved("k"), J))
+    >>> [use] = uses(Sum(3, "k", times(X, W)), "W", Entry("G", (I, J)))
+    >>> use.bound, text(use.flow)
+    ({'k': 3}, 'X i k * G i j')
+    """
+    bound = bound or {}
+    into: list[tuple[Term, Term]] = []
+    match term:
+        case Entry(own, indices) if own == name:
+            yield Use(indices, flow, bound)
+        case Operation("-", (x,)):
+            into = [(x, minus(flow))]
+        case Operation("+", (x, y)):
+            into = [(x, flow), (y, flow)]
+        case Operation("-", (x, y)):
+            into = [(x, flow), (y, minus(flow))]
+        case Operation("*", (x, y)):
+            into = [(x, times(flow, y)), (y, times(x, flow))]
+        case Operation("/", (x, y)):
+            into = [(x, over(flow, y)), (y, minus(over(times(flow, over(x, y)), y)))]
+        case Function(_, x):
+            into = [(x, times(flow, slope_at(term)))]
+        case Sum(int(size), variable, body):
+            bound, into = {**bound, variable: size}, [(body, flow)]
+        case Choice("Nat.ltb", _, then, other):
+            # Of parts side by side: each has its own places.
+            into = [(then, flow), (other, flow)]
+        case Choice(condition, indices, then, other):
+            into = [
+                (then, Choice(condition, indices, flow, ZERO)),
+                (other, Choice(condition, indices, ZERO, flow)),
+            ]
+    for part, flowing in into:
+        yield from uses(part, name, flowing, bound)
+
+
+def gathered(use: Use, term: Term, grid: tuple[int, int], own: tuple[int, int], at: Places) -> Term:
+    """Return what flows into an operand at a place by a use of it in a term of ``i`` and ``j``,
+    as far as a grid reaches: the indices of the use are solved for the place, and all that is
+    left of them is summed; nothing flows where the use has no such place. The operand has an
+    ``own`` grid."""
+    named = {x.name for part in parts(term) for x in _indices(part) if isinstance(x, Moved)}
+    sizes = {"i": grid[0], "j": grid[1], **use.bound}
+    known: dict[str, Index] = {}
+    asked: list[tuple[Index, ...]] = []
+    for index, place, size, variable in zip(use.indices, at, own, "ij", strict=True):
+        if isinstance(index, int):
+            first, count = index, 1
+            if size == sizes[variable] == 1 and variable not in named:
+                known[variable] = place
+        elif index.step != 1:
+            raise Unstated("the gradient of what was picked in steps has no statement")
+        else:
+            first, count = index.start, sizes[index.name]
+            known[index.name] = shifted(place, -first)
+        if first > 0 or first + count < size:
+            asked.append((first, count, place))
+    summed: list[tuple[Moved, int]] = []
+    for variable, size in sizes.items():
+        if variable in known:
+            continue
+        if size == 1 and variable not in named:
+            known[variable] = 0
+        else:
+            known[variable] = index = free(*at, *(x for x, _ in summed))
+            summed.append((index, size))
+    flow = placed(use.flow, known)
+    for index, size in reversed(summed):
+        flow = Sum(size, index.name, flow)
+    for condition in reversed(asked):
+        flow = Choice("within", condition, flow, ZERO)
+    return flow
+
+
+Places = tuple[Index, Index]
+
+
+def _indices(term: Term) -> tuple[Index, ...]:
+    return term.indices if isinstance(term, (Entry, Choice)) else ()
 
 
 class Flows:
@@ -95,159 +206,59 @@ class Flows:
         self._definitions = definitions
 
     def of(self, node: Node, g: Gradient) -> Iterator[tuple[Node, Gradient]]:
-        """Yield what flows into each operand: as the lemma of the operation says it."""
-        x = node.operands
+        """Yield what flows into each operand. Raises :class:`Unstated`."""
+        if node.op not in LEMMAS:
+            raise Unstated(f"the gradient of {node.op} has no statement")
+        for number, x in enumerate(node.operands):
+            yield x, partial(self._into, node, number, g)
 
-        def entry(number: int) -> Gradient:
-            return lambda i, j: self._definitions.entry(x[number], i, j)
+    def _into(self, node: Node, number: int, g: Gradient, *at: Index) -> Term:
+        entries: dict[str, Gradient] = {
+            FLOW: g,
+            RESULT: lambda *at: self._definitions.of(node).at(*at),
+            **{
+                _operand(k): partial(self._definitions.entry, x)
+                for k, x in enumerate(node.operands)
+            },
+        }
 
-        def times(one: Gradient, other: Gradient) -> Gradient:
-            return lambda i, j: Operation("*", (one(i, j), other(i, j)))
+        def filled(term: Term) -> Term | None:
+            match term:
+                case Entry(name, (i, j)):
+                    return entries[name](i, j)
+            return None
 
-        def over(one: Gradient, other: Gradient) -> Gradient:
-            return lambda i, j: Operation("/", (one(i, j), other(i, j)))
+        i, j = at
+        return replaced(self.skeleton(node, number, (i, j)), filled)
 
-        def minus(one: Gradient) -> Gradient:
-            return lambda i, j: Operation("-", (one(i, j),))
+    def skeleton(self, node: Node, number: int, at: Places) -> Term:
+        """Return what flows into an operand at a place, in terms of :data:`FLOW`,
+        :data:`RESULT` and operands by their numbers."""
+        if node.op == "softmax":
+            return _scores(node, *at)
+        term = self._definitions.made_of(node, I, J, lambda k, *at: Entry(_operand(k), at))
+        found = uses(term, _operand(number), Entry(FLOW, (I, J)))
+        own = node.operands[number].grid
+        return reduce(plus, (gathered(use, term, node.grid, own, at) for use in found))
 
-        def spread(number: int) -> Gradient:
-            return lambda i, j: self._definitions.spread(node, number, i, j)
 
-        def back(number: int, flow: Gradient) -> Gradient:
-            return self._gathered(x[number], node, flow)
+def _operand(number: int) -> str:
+    return f"{number}'"
 
-        match node.op:
-            case "copy" | "reshape" | "hide":
-                yield x[0], g
-            case "transpose":
-                yield x[0], lambda i, j: g(j, i)
-            case "add" | "subtract":
-                yield x[0], back(0, g)
-                yield x[1], back(1, g if node.op == "add" else minus(g))
-            case "multiply":
-                yield x[0], back(0, times(g, spread(1)))
-                yield x[1], back(1, times(g, spread(0)))
-            case "divide":
-                yield x[0], back(0, over(g, spread(1)))
-                quotient = over(spread(0), spread(1))
-                yield x[1], back(1, minus(over(times(g, quotient), spread(1))))
-            case "matmul":
-                yield x[0], self._left(node, g)
-                yield x[1], self._right(node, g)
-            case "softmax":
-                yield x[0], self._scores(node, g)
-            case "rowsum":
-                yield x[0], lambda i, j: g(i, 0)
-            case "colsum":
-                yield x[0], lambda i, j: g(0, j)
-            case "total":
-                yield x[0], lambda i, j: g(0, 0)
-            case "pick":
-                rows, columns = node.extra
-                yield x[0], picked(x[0].grid, rows, columns, g)
-            case "spread":
-                yield x[0], back(0, g)
-            case "concat":
-                for part, start in zip(x, starts(node), strict=True):
-                    yield part, _shifted(g, start)
-            case _ if node.op in SLOPES:
-                slope = SLOPES[node.op].of
-                yield x[0], times(g, lambda i, j: slope(entry(0)(i, j)))
-            case _:
-                raise Unstated(f"the gradient of {node.op} has no statement")
 
-    def _left(self, node: Node, g: Gradient) -> Gradient:
-        right = node.operands[1]
-
-        def entry(i: Index, k: Index) -> Term:
-            j = free(i, k)
-            factors = g(i, j), self._definitions.entry(right, k, j)
-            return Sum(node.grid[1], j.name, Operation("*", factors))
-
-        return entry
-
-    def _right(self, node: Node, g: Gradient) -> Gradient:
-        left = node.operands[0]
-
-        def entry(k: Index, j: Index) -> Term:
-            i = free(k, j)
-            factors = self._definitions.entry(left, i, k), g(i, j)
-            return Sum(node.grid[0], i.name, Operation("*", factors))
-
-        return entry
-
-    def _scores(self, node: Node, g: Gradient) -> Gradient:
-        def entry(i: Index, j: Index) -> Term:
-            k = free(i, j)
-            weight = self._definitions.of(node).at
-            mean = Sum(node.grid[1], k.name, Operation("*", (g(i, k), weight(i, k))))
-            return Operation("*", (weight(i, j), Operation("-", (g(i, j), mean))))
-
-        return entry
-
-    @staticmethod
-    def _gathered(x: Node, node: Node, flow: Gradient) -> Gradient:
-        """Return what flows into an operand that is repeated: a sum over its places."""
-        if x.grid == node.grid:
-            return flow
-        return summed(x.grid, node.grid, flow)
+def _scores(node: Node, i: Index, j: Index) -> Term:
+    """Return what flows into the scores of weights."""
+    k = free(i, j)
+    mean = Sum(node.grid[1], k.name, times(Entry(FLOW, (i, k)), Entry(RESULT, (i, k))))
+    return times(Entry(RESULT, (i, j)), Operation("-", (Entry(FLOW, (i, j)), mean)))
 
 
 def added(one: Gradient, other: Gradient) -> Gradient:
     """Return what flows in from two uses."""
-    return lambda i, j: Operation("+", (one(i, j), other(i, j)))
-
-
-def _shifted(g: Gradient, start: int) -> Gradient:
-    return lambda i, j: g(i, shifted(j, start))
-
-
-def summed(inner: tuple[int, int], outer: tuple[int, int], g: Gradient) -> Gradient:
-    """Return what flows into what is repeated: the sum of it over its places."""
-
-    def entry(a: Index, b: Index) -> Term:
-        i = free(a, b) if inner[0] < outer[0] else a
-        j = free(a, b, i) if inner[1] < outer[1] else b
-        flow = g(i, j)
-        if isinstance(j, Moved) and inner[1] < outer[1]:
-            flow = Sum(outer[1], j.name, flow)
-        if isinstance(i, Moved) and inner[0] < outer[0]:
-            flow = Sum(outer[0], i.name, flow)
-        return flow
-
-    return entry
-
-
-def picked(inner: tuple[int, int], rows: range, columns: range, g: Gradient) -> Gradient:
-    """Return what flows into what rows and columns were taken of: nothing where they were not."""
-
-    def entry(a: Index, b: Index) -> Term:
-        row, flow_row = _taken(rows, inner[0], a)
-        column, flow_column = _taken(columns, inner[1], b)
-        flow = g(row, column)
-        for condition in filter(None, (flow_column, flow_row)):
-            flow = Choice("within", condition, flow, ZERO)
-        return flow
-
-    return entry
-
-
-def _taken(
-    places: range, size: int, index: Index
-) -> tuple[Index, tuple[Index, Index, Index] | None]:
-    """Return where a place of what was picked from lies in what was picked, and what to ask
-    first."""
-    if places == range(size):
-        return index, None
-    if places.step != 1 and len(places) > 1:
-        raise Unstated("the gradient of what was picked in steps has no statement")
-    inside = shifted(index, -places.start) if len(places) > 1 else 0
-    return inside, (places.start, len(places), index)
+    return lambda i, j: plus(one(i, j), other(i, j))
 
 
 # -- gradients ---------------------------------------------------------------------------
-
-_CALLED = {**FUNCTIONS, "negate": "Ropp"}
 
 
 @dataclass(frozen=True)
@@ -335,7 +346,7 @@ class Derivatives:
     def _loss_text(self) -> str:
         m, n = self._output.grid
         of = self._definitions.of(self._output)
-        flow = Operation("*", (self._upstream.at(I, J), of.at(I, J)))
+        flow = times(self._upstream.at(I, J), of.at(I, J))
         return text(flow if of.is_number else Sum(m, "i", Sum(n, "j", flow)))
 
     # -- what flows back ---------------------------------------------------------------------
@@ -406,7 +417,7 @@ class Derivatives:
                 uses[x.serial] += 1
                 operands.append(f"H{names[x.serial]}'")
                 if node.op in _SPREADING and x.grid != node.grid:
-                    yield fresh(self._pick(operands.pop(), x, node))
+                    yield fresh(self._pick(operands.pop(), nodes.spread(x, node.shape)))
                     operands.append(f"H{made[-1]}'")
             if node.op == "concat":
                 whole = operands[0]
@@ -443,7 +454,7 @@ class Derivatives:
         x = node.operands[place]
         a, b = Moved("a'"), Moved("b'")
         if node.op in _SPREADING:
-            (m, n), term = node.grid, self._definitions.spread(node, place, a, b)
+            (m, n), term = node.grid, self._definitions.entry(x, *spread(x, a, b))
         else:
             (m, n), term = x.grid, self._definitions.entry(x, a, b)
         return f"(still {m} {n} x' (fun a' b' => {text(term)}))"
@@ -452,48 +463,35 @@ class Derivatives:
         """The lemma of an operation, applied to how its operands move."""
         given = " ".join(operands)
         match node.op:
-            case "copy" | "reshape" | "hide" | "spread":
-                return f"copy_back {given}"
-            case "transpose" | "rowsum" | "colsum" | "total" | "matmul":
-                return f"{node.op}_back {given}"
-            case "add" | "subtract" | "multiply":
-                name = {"add": "plus", "subtract": "minus", "multiply": "mult"}[node.op]
-                return f"{name}_back {given}"
             case "divide":
-                divisor = self._definitions.spread(node, 1, I, J)
-                return f"div_back {given} {self._sign(divisor, node.grid, '<> 0')}"
+                below = node.operands[1]
+                divisor = self._definitions.entry(below, *spread(below, I, J))
+                given += f" {self._sign(divisor, node.grid, '<> 0')}"
             case "softmax":
-                return f"softmax_back {given} {self._keep(node)}"
+                given += f" {self._keep(node)}"
             case "pick":
-                return self._pick(operands[0], node.operands[0], node)
-            case _ if node.op in SLOPES:
-                slope, x = SLOPES[node.op], node.operands[0]
-                of = f"(fun t => {text(slope.of(Entry('t')))})"
-                why = f"intros; {slope.why}"
-                if slope.need_positive:
+                return self._pick(operands[0], node)
+            case op if name := FUNCTIONS.get(op, ""):
+                of, why = text(slope_at(Function(name, Entry("t")))), f"intros; {WHY[name]}"
+                if name in NEED_POSITIVE:
+                    x = node.operands[0]
                     sign = self._sign(self._definitions.entry(x, I, J), x.grid, "> 0")
-                    why = f"intros i j Hi Hj; pose proof ({sign} i j Hi Hj); {slope.why}"
-                return f"map_back {given} {_CALLED[node.op]} {of} ltac:({why})"
-        raise Unstated(f"the gradient of {node.op} has no statement")
+                    why = f"intros i j Hi Hj; pose proof ({sign} i j Hi Hj); {WHY[name]}"
+                given += f" {name} (fun t => {of}) ltac:({why})"
+        return f"{LEMMAS[node.op]} {given}"
 
-    @staticmethod
-    def _pick(operand: str, x: Node, node: Node) -> str:
+    def _pick(self, operand: str, node: Node) -> str:
         """The lemma of what is picked, or repeated."""
-        flow: Gradient = lambda i, j: Entry("G'", (i, j))  # noqa: E731
-        if node.op == "pick":
-            rows, columns = node.extra
-            flow = picked(x.grid, rows, columns, flow)
-        else:
-            rows, columns = map(range, x.grid)
-            flow = summed(x.grid, node.grid, flow)
-        gathered = text(local(flow(Moved("a'"), Moved("b'")), {"G'"}))
+        (x,), (a, b) = node.operands, (Moved("a'"), Moved("b'"))
+        rows, columns = node.extra if node.op == "pick" else map(range, x.grid)
+        flow = text(local(self._flows.skeleton(node, 0, (a, b)), {FLOW}))
 
         def places(axis: range) -> str:
-            index = moved(axis, Moved("a'"))
+            index = moved(axis, a)
             return f"(fun a' => {index if isinstance(index, Moved) else f'{index}%nat'})"
 
         sizes = " ".join(map(str, node.grid))
-        given = f"{places(rows)} {places(columns)} (fun G' a' b' => {gathered})"
+        given = f"{places(rows)} {places(columns)} (fun {FLOW} a' b' => {flow})"
         return f"pick_back {operand} {sizes} {given} ltac:(placed) ltac:(placed) ltac:(picked)"
 
     def _sign(self, term: Term, grid: tuple[int, int], sign: str) -> str:

@@ -57,6 +57,12 @@ class Moved:
         """The place where the variable is known."""
         return self.start + self.step * env[self.name]
 
+    def on(self, index: int | Moved) -> int | Moved:
+        """It with another index for the variable."""
+        if isinstance(index, int):
+            return self.start + self.step * index
+        return Moved(index.name, self.start + self.step * index.start, self.step * index.step)
+
 
 def free(*used: int | Moved) -> Moved:
     """A variable that none of the indices is, and no quantity."""
@@ -66,9 +72,7 @@ def free(*used: int | Moved) -> Moved:
 
 def shifted(index: int | Moved, by: int) -> int | Moved:
     """An index so many places on."""
-    if isinstance(index, int):
-        return index + by
-    return Moved(index.name, index.start + by, index.step)
+    return Moved("", by).on(index)
 
 
 def place(index: int | Moved, env: Env) -> int:
@@ -161,8 +165,30 @@ class Slope:
 Term = Number | Entry | Operation | Function | Sum | Choice | Slope
 ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
 
+
+def minus(x: Term) -> Term:
+    """``- x``."""
+    return Operation("-", (x,))
+
+
+def plus(x: Term, y: Term) -> Term:
+    """``x + y``."""
+    return Operation("+", (x, y))
+
+
+def times(x: Term, y: Term) -> Term:
+    """``x * y``; of 1 the other one."""
+    return y if x == ONE else Operation("*", (x, y))
+
+
+def over(x: Term, y: Term) -> Term:
+    """``x / y``."""
+    return Operation("/", (x, y))
+
+
 #: Functions of every entry, as Coq calls them.
 FUNCTIONS: Mapping[str, str] = {name: row.coq for name, row in ELEMENTARY.items() if row.coq}
+BY_COQ = {row.coq: row for row in ELEMENTARY.values() if row.coq}
 
 # -- as text -----------------------------------------------------------------------------------
 
@@ -238,19 +264,20 @@ def within(term: Term, level: int) -> str:
 
 _walk: Walk[Term] = Walk()
 parts = _walk.walk
+replaced = _walk.replaced
 
 # -- at a place --------------------------------------------------------------------------------
 
 
-def placed(term: Term, env: Env) -> Term:
-    """A term with what is known of its variables put in.
+def placed(term: Term, env: Mapping[str, int | Moved]) -> Term:
+    """A term with what is known of its variables put in, places or other indices.
 
     >>> text(placed(Function("exp", Entry("T", (Moved("i"), Moved("k")))), {"i": 0}))
     'exp (T 0 k)'
     """
 
     def index(x: int | Moved) -> int | Moved:
-        return x if isinstance(x, int) or x.name not in env else x.at(env)
+        return x if isinstance(x, int) or x.name not in env else x.on(env[x.name])
 
     match term:
         case Entry(name, indices):
@@ -293,9 +320,6 @@ def needed(
         case Choice(condition, indices, then, other):
             chosen = holds(condition, tuple(place(index, env) for index in indices))
             yield from needed(then if chosen else other, env, holds)
-
-
-_FUNCTIONS = {row.coq: row for row in ELEMENTARY.values() if row.coq}
 
 
 def value(
@@ -365,9 +389,9 @@ def _applied(name: str, x: fmpq | arb) -> fmpq | arb:
     if isinstance(x, fmpq):
         if name == "sqrt" and (root := _root(x)) is not None:
             return root
-        if (exact := _FUNCTIONS[name].exact) is not None and x == exact[0]:
+        if (exact := BY_COQ[name].exact) is not None and x == exact[0]:
             return fmpq(exact[1])
-    return arb(getattr(arb(x), _FUNCTIONS[name].name)())
+    return arb(getattr(arb(x), BY_COQ[name].name)())
 
 
 def _root(x: fmpq) -> fmpq | None:
