@@ -21,12 +21,15 @@ from symattn.seal.terms import (
     FUNCTIONS,
     ONE,
     ZERO,
+    Asked,
     Choice,
     Entry,
     Function,
+    Index,
     Moved,
     Number,
     Operation,
+    Places,
     Sign,
     Sum,
     Term,
@@ -45,7 +48,7 @@ Rows = tuple[tuple[Value | Masked, ...], ...]
 #: Rows by columns of true or false.
 Kept = tuple[tuple[bool, ...], ...]
 #: What gives an entry of an operand: by its number, at a place.
-Operand = Callable[[int, "int | Moved", "int | Moved"], Term]
+Operand = Callable[[int, Index, Index], Term]
 
 _SIGNS: Mapping[str, Sign] = {
     "add": "+",
@@ -84,7 +87,7 @@ class Definition:
         """The name of what says which keys are kept."""
         return f"{self.name}_keeps"
 
-    def at(self, i: int | Moved, j: int | Moved) -> Entry:
+    def at(self, i: Index, j: Index) -> Entry:
         """Its entry at a place."""
         return Entry(self.name, () if self.is_number else (i, j))
 
@@ -226,7 +229,7 @@ class Definitions:
 
     # -- entries -----------------------------------------------------------------------------
 
-    def entry(self, node: Node, i: int | Moved, j: int | Moved) -> Term:
+    def entry(self, node: Node, i: Index, j: Index) -> Term:
         """An entry of a node: of its definition where it has one, else what it is made of."""
         if node.op == "constant":
             return Number(_rational(node.extra))
@@ -234,7 +237,7 @@ class Definitions:
             return self.of(node).at(i, j)
         return self.body(node, i, j)
 
-    def body(self, node: Node, i: int | Moved, j: int | Moved) -> Term:
+    def body(self, node: Node, i: Index, j: Index) -> Term:
         """An entry of a node in terms of its operands."""
         # What is used twice is written twice: each use inside another doubles the term.
         self._parts += 1
@@ -242,7 +245,7 @@ class Definitions:
             raise Unstated(f"a term of more than {WRITTEN_OUT.most} operations has no statement")
         return self.made_of(node, i, j, lambda number, *at: self.entry(node.operands[number], *at))
 
-    def made_of(self, node: Node, i: int | Moved, j: int | Moved, entry: Operand) -> Term:
+    def made_of(self, node: Node, i: Index, j: Index, entry: Operand) -> Term:
         """An entry of a node by the ``entry`` of an operand, by its number, at a place."""
         x = node.operands
         k = free(i, j)
@@ -291,8 +294,8 @@ class Definitions:
                 return _beside(node, i, j, entry)
         raise Unstated(f"the operation {node.op} has no statement")
 
-    def _weight(self, scores: Node, i: int | Moved, j: int | Moved, entry: Operand) -> Term:
-        def power(key: int | Moved) -> Term:
+    def _weight(self, scores: Node, i: Index, j: Index, entry: Operand) -> Term:
+        def power(key: Index) -> Term:
             return Function("exp", entry(0, i, key))
 
         kept = self.kept(scores)
@@ -302,14 +305,12 @@ class Definitions:
         whole = Sum(scores.grid[1], k.name, self.chosen(scores, i, k, power(k)))
         return self.chosen(scores, i, j, over(power(j), whole))
 
-    def chosen(self, scores: Node, i: int | Moved, j: int | Moved, term: Term) -> Term:
+    def chosen(self, scores: Node, i: Index, j: Index, term: Term) -> Term:
         """A term where a score is kept, else 0."""
         found = self.condition(scores, i, j)
         return term if found is None else Choice(*found, term, ZERO)
 
-    def condition(
-        self, node: Node, i: int | Moved, j: int | Moved
-    ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
+    def condition(self, node: Node, i: Index, j: Index) -> Asked | None:
         """Return what says whether a score is kept, and of which places; None where all are."""
         if node.op in ("hide", "given", "table", "concat"):
             return self._asked(self.of(node), i, j)
@@ -329,9 +330,7 @@ class Definitions:
         return found[0] if found else None
 
     @staticmethod
-    def _asked(
-        definition: Definition, i: int | Moved, j: int | Moved
-    ) -> tuple[str, tuple[int | Moved, int | Moved]] | None:
+    def _asked(definition: Definition, i: Index, j: Index) -> Asked | None:
         """Return what has to be asked of a score: nothing where it is known to be kept."""
         kept = definition.kept
         known = kept is None or (isinstance(i, int) and isinstance(j, int) and kept[i][j])
@@ -349,12 +348,12 @@ def _rational(number: Value) -> fmpq:
     return value
 
 
-def spread(x: Node, i: int | Moved, j: int | Moved) -> tuple[int | Moved, int | Moved]:
+def spread(x: Node, i: Index, j: Index) -> Places:
     """Return where an entry of a result lies in an operand, which may be repeated."""
     return i if x.grid[0] > 1 else 0, j if x.grid[1] > 1 else 0
 
 
-def _beside(node: Node, i: int | Moved, j: int | Moved, entry: Operand) -> Term:
+def _beside(node: Node, i: Index, j: Index, entry: Operand) -> Term:
     """An entry of parts side by side: the last one's, where the others don't reach."""
     widths = [part.grid[1] for part in node.operands]
     found: Term | None = None
@@ -369,7 +368,7 @@ def _beside(node: Node, i: int | Moved, j: int | Moved, entry: Operand) -> Term:
     return found
 
 
-def moved(places: range, index: int | Moved) -> int | Moved:
+def moved(places: range, index: Index) -> Index:
     """Return where an index of what was picked lies in what it was picked from."""
     if isinstance(index, int):
         return places[index]

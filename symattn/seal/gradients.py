@@ -37,9 +37,11 @@ from symattn.seal.terms import (
     Choice,
     Entry,
     Function,
+    Index,
     Moved,
     Number,
     Operation,
+    Places,
     Sum,
     Term,
     free,
@@ -61,7 +63,6 @@ from symattn.seal.theorems import Theorem
 # Into the entries of an operand, of what flows into the result: as the lemmas of the library say
 # it. A gradient is a function of the places of its entries.
 
-Index = int | Moved
 #: What one entry of a gradient is, at a place.
 Gradient = Callable[[Index, Index], Term]
 
@@ -190,9 +191,6 @@ def gathered(use: Use, term: Term, grid: tuple[int, int], own: tuple[int, int], 
     for condition in reversed(asked):
         flow = Choice("within", condition, flow, ZERO)
     return flow
-
-
-Places = tuple[Index, Index]
 
 
 def _indices(term: Term) -> tuple[Index, ...]:

@@ -25,8 +25,6 @@ from symattn.expressions.trees import (
     bracketed,
 )
 
-#: What an index may be: a place, or a variable of the definition.
-Index = "int | Moved"
 Env = Mapping[str, int]
 Exact = "fmpq | arb"
 
@@ -57,25 +55,33 @@ class Moved:
         """The place where the variable is known."""
         return self.start + self.step * env[self.name]
 
-    def on(self, index: int | Moved) -> int | Moved:
+    def on(self, index: Index) -> Index:
         """It with another index for the variable."""
         if isinstance(index, int):
             return self.start + self.step * index
         return Moved(index.name, self.start + self.step * index.start, self.step * index.step)
 
 
-def free(*used: int | Moved) -> Moved:
+#: What an index may be: a place, or a variable of the definition.
+Index = int | Moved
+#: A row and a column.
+Places = tuple[Index, Index]
+#: A condition on indices: a function of them that says true or false.
+Asked = tuple[str, tuple[Index, ...]]
+
+
+def free(*used: Index) -> Moved:
     """A variable that none of the indices is, and no quantity."""
     names = {index.name for index in used if isinstance(index, Moved)}
     return Moved(next(name for name in ("k", "l", "k'", "l'", "k''") if name not in names))
 
 
-def shifted(index: int | Moved, by: int) -> int | Moved:
+def shifted(index: Index, by: int) -> Index:
     """An index so many places on."""
     return Moved("", by).on(index)
 
 
-def place(index: int | Moved, env: Env) -> int:
+def place(index: Index, env: Env) -> int:
     """The place that an index is."""
     return index if isinstance(index, int) else index.at(env)
 
@@ -93,7 +99,7 @@ class Entry:
     quantities, ``of`` these."""
 
     name: str
-    indices: tuple[int | Moved, ...] = ()
+    indices: tuple[Index, ...] = ()
     of: tuple[Entry, ...] = ()
 
     def at(self, *places: str) -> Entry:
@@ -144,7 +150,7 @@ class Choice:
     """
 
     condition: str
-    indices: tuple[int | Moved, ...]
+    indices: tuple[Index, ...]
     then: Term
     other: Term
 
@@ -199,9 +205,7 @@ def number_text(value: fmpq) -> str:
     >>> number_text(fmpq(-1, 2))
     '- 1 / 2'
     """
-    sign = "- " if value < 0 else ""
-    below = f" / {value.q}" if value.q != 1 else ""
-    return f"{sign}{abs(value.p)}{below}"
+    return decimal_fraction(int(value.p), int(value.q))
 
 
 def decimal_fraction(above: int, below: int) -> str:
@@ -269,14 +273,14 @@ replaced = _walk.replaced
 # -- at a place --------------------------------------------------------------------------------
 
 
-def placed(term: Term, env: Mapping[str, int | Moved]) -> Term:
+def placed(term: Term, env: Mapping[str, Index]) -> Term:
     """A term with what is known of its variables put in, places or other indices.
 
     >>> text(placed(Function("exp", Entry("T", (Moved("i"), Moved("k")))), {"i": 0}))
     'exp (T 0 k)'
     """
 
-    def index(x: int | Moved) -> int | Moved:
+    def index(x: Index) -> Index:
         return x if isinstance(x, int) or x.name not in env else x.on(env[x.name])
 
     match term:

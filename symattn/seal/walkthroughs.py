@@ -25,7 +25,7 @@ from symattn.seal.bounds import Bounds, precise
 from symattn.seal.definitions import Definition, Definitions, Unstated
 from symattn.seal.gradients import Derivative, Derivatives, slope
 from symattn.seal.seals import Sealing, Unsealed
-from symattn.seal.terms import Entry, Moved, Term, decimal_fraction, number_text, side
+from symattn.seal.terms import Asked, Entry, Term, decimal_fraction, number_text, side
 from symattn.seal.theorems import File, Theorem
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
@@ -325,9 +325,7 @@ class _Writer:
         return None
 
     @staticmethod
-    def _hidden(
-        name: str, said: str, condition: tuple[str, tuple[int | Moved, ...]] | None
-    ) -> Theorem:
+    def _hidden(name: str, said: str, condition: Asked | None) -> Theorem:
         """That a score is masked: its key is left out."""
         if condition is None:
             raise Unstated("it is not masked")
