@@ -171,17 +171,6 @@ Proof. intros Hf Hg. apply (is_derive_mult f g x a b); auto. intros; apply Rmult
 Lemma slope_after (f g : R -> R) (x a b : R) :
   is_derive f (g x) a -> is_derive g x b -> is_derive (fun t => f (g t)) x (a * b).
 Proof. intros Hf Hg. rewrite Rmult_comm. now apply (is_derive_comp f g). Qed.
-Lemma slope_ln (f : R -> R) (x a : R) :
-  0 < f x -> is_derive f x a -> is_derive (fun t => ln (f t)) x (a / f x).
-Proof.
-  intros P Hf. eapply slope_eq; [apply (slope_after ln f); [now apply is_derive_ln | exact Hf]|].
-  unfold Rdiv. ring.
-Qed.
-
-Lemma slope_sqrt (f : R -> R) (x a : R) :
-  0 < f x -> is_derive f x a -> is_derive (fun t => sqrt (f t)) x (a / (2 * sqrt (f x))).
-Proof. intros P Hf. now apply is_derive_sqrt. Qed.
-
 (** f is v at x, and has the derivative d there. *)
 Definition passes (f : R -> R) (x v d : R) : Prop := f x = v /\ is_derive f x d.
 
@@ -243,6 +232,19 @@ Lemma passes_sin f x v d : passes f x v d -> passes (fun t => sin (f t)) x (sin 
 Proof. apply (passes_after sin), is_derive_Reals, derivable_pt_lim_sin. Qed.
 Lemma passes_cos f x v d : passes f x v d -> passes (fun t => cos (f t)) x (cos v) (- sin v * d).
 Proof. apply (passes_after cos), is_derive_Reals, derivable_pt_lim_cos. Qed.
+
+Lemma passes_tanh f x v d :
+  passes f x v d -> passes (fun t => tanh (f t)) x (tanh v) ((1 - tanh v * tanh v) * d).
+Proof.
+  apply (passes_after tanh). assert (P : cosh v <> 0).
+  { unfold cosh. pose proof (exp_pos v). pose proof (exp_pos (- v)). lra. }
+  assert (S : passes sinh v (sinh v) (cosh v)).
+  { split; [reflexivity|]. apply is_derive_Reals, derivable_pt_lim_sinh. }
+  assert (C : passes cosh v (cosh v) (sinh v)).
+  { split; [reflexivity|]. apply is_derive_Reals, derivable_pt_lim_cosh. }
+  apply (slope_eq _ _ _ _ (passes_slope _ _ _ _ (passes_div _ _ _ _ _ _ _ S C P))).
+  unfold tanh. field. exact P.
+Qed.
 
 Lemma passes_pow k f x v d :
   passes f x v d -> passes (fun t => f t ^ k) x (v ^ k) (INR k * v ^ pred k * d).
@@ -867,6 +869,7 @@ Ltac slopes :=
   | |- passes (fun t => sin (@?f t)) _ _ _ => eapply (passes_sin f); slopes
   | |- passes (fun t => erf (@?f t)) _ _ _ => eapply (passes_erf f); slopes
   | |- passes (fun t => cos (@?f t)) _ _ _ => eapply (passes_cos f); slopes
+  | |- passes (fun t => tanh (@?f t)) _ _ _ => eapply (passes_tanh f); slopes
   | |- passes (fun t => @?f t ^ 2) _ _ _ => eapply (passes_square f); slopes
   | |- passes (fun t => @?f t ^ 3) _ _ _ => eapply (passes_cube f); slopes
   | |- passes (fun t => @?f t ^ _) _ _ _ => eapply (passes_pow _ f); slopes
@@ -895,6 +898,9 @@ with open_head := lazymatch goal with
             | cbv beta; rewrite ?put1_same, ?put2_same, ?put3_same, ?put4_same; exact eq_refl ]
           | unfold h; cbv beta; slopes ]
   end.
+(** The slope of an elementary function by itself. *)
+Ltac own_slope := lazymatch goal with |- is_derive ?f _ _ =>
+  eapply slope_eq; [eapply (passes_slope (fun t => f t)); slopes | unfold Rdiv; ring] end.
 
 (** ** Sums of products in a normal form *)
 

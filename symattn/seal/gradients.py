@@ -73,20 +73,12 @@ _TERMS: Arithmetic[Term] = Arithmetic(
     lambda x, y: Operation("-", (x, y)), times, over, minus,
     lambda name, x: Function(FUNCTIONS[name], x),
 )  # fmt: skip
-#: Why functions of every entry have their slopes, and those that need what they are of to be
-#: positive.
-WHY = {
-    "exp": "apply is_derive_exp",
-    "sin": "apply is_derive_sin",
-    "cos": "apply is_derive_cos",
-    "ln": "apply (slope_ln (fun t => t)); [assumption | apply slope_id]",
-    "sqrt": "apply (slope_sqrt (fun t => t)); [assumption | apply slope_id]",
-}
-NEED_POSITIVE = frozenset({"ln", "sqrt"})
+#: Functions that have a slope of positive numbers only.
+NEED_POSITIVE = frozenset({"log", "sqrt"})
 #: The lemma of each operation through which gradients are followed.
 LEMMAS = {
     **dict.fromkeys(("copy", "reshape", "hide", "spread"), "copy_back"),
-    **{name: "map_back" for name, function in FUNCTIONS.items() if function in WHY},
+    **dict.fromkeys(FUNCTIONS, "map_back"),
     "pick": "pick_back", "concat": "concat_back", "softmax": "softmax_back",
     "transpose": "transpose_back", "rowsum": "rowsum_back", "colsum": "colsum_back",
     "total": "total_back", "matmul": "matmul_back", "negate": "opp_back", "add": "plus_back",
@@ -469,13 +461,14 @@ class Derivatives:
                 given += f" {self._keep(node)}"
             case "pick":
                 return self._pick(operands[0], node)
-            case op if name := FUNCTIONS.get(op, ""):
-                of, why = text(slope_at(Function(name, Entry("t")))), f"intros; {WHY[name]}"
-                if name in NEED_POSITIVE:
+            case op if op in FUNCTIONS:
+                name, why = FUNCTIONS[op], "own_slope"
+                if op in NEED_POSITIVE:
                     x = node.operands[0]
                     sign = self._sign(self._definitions.entry(x, I, J), x.grid, "> 0")
-                    why = f"intros i j Hi Hj; pose proof ({sign} i j Hi Hj); {WHY[name]}"
-                given += f" {name} (fun t => {of}) ltac:({why})"
+                    why = f"pose proof ({sign} i j Hi Hj); {why}"
+                slope_of = f"(fun t => {text(slope_at(Function(name, Entry('t'))))})"
+                given += f" {name} {slope_of} ltac:(intros i j Hi Hj; {why})"
         return f"{LEMMAS[node.op]} {given}"
 
     def _pick(self, operand: str, node: Node) -> str:

@@ -27,9 +27,8 @@ ALL = "all_of_it"
 _COQ = words(
     "as at cofix else end exists exists2 fix for forall fun if in let match mod return then using "
     "where with by of IF Prop SProp Set Type R nat bool list true false nil tt eq_refl "
-    "IZR INR PI exp ln sqrt sin cos tanh Rabs Rmax Rpower Ropp Nat ltac constr "
-    "Derive is_derive ex_derive is_lim p_infty m_infty is_derive_exp is_derive_sin is_derive_cos "
-    "Rlt_not_le Rgt_not_eq Rlt_not_eq H"
+    "IZR INR PI exp ln sqrt sin cos tanh Rabs Rmax Rpower Nat ltac constr "
+    "Derive is_derive ex_derive is_lim p_infty m_infty Rlt_not_le Rgt_not_eq Rlt_not_eq H"
 )
 _DECLARED = re.compile(
     r"^\s*(?:Lemma|Definition|Fixpoint|Ltac|with|Module|Create HintDb|#\[local\] Opaque|"

@@ -8,12 +8,13 @@ from itertools import product
 import pytest
 from flint import arb, fmpq
 
+from symattn.expressions.elementary import ELEMENTWISE
 from symattn.numbers import values
 from symattn.programs import nodes
 from symattn.seal.bounds import precise
 from symattn.seal.definitions import Definitions, Unstated
 from symattn.seal.gradients import FLOW, LEMMAS, RESULT, Flows
-from symattn.seal.terms import Entry, value
+from symattn.seal.terms import FUNCTIONS, Entry, value
 
 X, Y = nodes.given("X", (3, 4)), nodes.given("Y", (3, 4))
 ROW, COLUMN, ONE = nodes.given("r", (1, 4)), nodes.given("c", (3, 1)), nodes.given("o", (1, 1))
@@ -33,7 +34,7 @@ def _picked(*keys):
 
 NODES = [
     *(node for op in ("add", "subtract", "multiply", "divide") for node in _pairs(op)),
-    *(nodes.apply(name, X) for name in ("exp", "log", "sqrt", "sin", "cos")),
+    *(nodes.apply(name, X) for name in ELEMENTWISE if name in FUNCTIONS),
     nodes.copy(X), nodes.transpose(X), nodes.negate(X), nodes.shaped(ROW, (4,)),
     nodes.matmul(X, nodes.transpose(Y)), nodes.matmul(X, nodes.given("w", (4, 1))),
     nodes.matmul(ROW, nodes.given("W", (4, 2))), nodes.softmax(X), nodes.softmax(VECTOR),

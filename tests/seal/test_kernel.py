@@ -13,6 +13,7 @@ import pytest
 
 from symattn.errors import EngineFailure
 from symattn.seal import seals
+from symattn.seal.terms import FUNCTIONS
 from symattn.seal.theorems import File, Theorem
 from symattn.seal.walkthroughs import sealed
 
@@ -155,6 +156,21 @@ def test_false_gradients_do_not_go_through(kernel, files) -> None:
             if isinstance(x, str) or x.name in stated
         )  # fmt: skip
         assert f"{part.split()[1]}_is_derivative" in kernel.refused(replace(file, parts=kept))
+
+
+def test_functions_have_the_slopes_of_their_rows(kernel, tmp_path) -> None:
+    """All that Coq has, at one place: the derivative of their sum, and its figures."""
+    functions = " + ".join(f"{name}(X)" for name in FUNCTIONS)
+    (tmp_path / "functions.toml").write_text(
+        f'given.X = [["1/2", 3]]\nsteps.Y = "{functions}"\n'
+        '[loss]\noutput = "Y"\nupstream = [[1, "-1/3"]]\nwrt = ["X"]\n',
+        "utf-8",
+    )
+    sealing = sealed(tmp_path / "functions.toml")
+    checked = kernel.check(sealing.file)
+    assert not sealing.unsealed
+    assert checked.refused == {}
+    assert {"dX_0_0", "dX_0_1"} <= {x.name for x in checked.file.sealing()}
 
 
 def test_without_coq(monkeypatch) -> None:
