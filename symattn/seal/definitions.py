@@ -34,12 +34,9 @@ from symattn.seal.terms import (
     Sum,
     Term,
     free,
-    minus,
     number_text,
-    over,
     shifted,
     text,
-    times,
 )  # fmt: skip
 from symattn.seal.theorems import Names
 
@@ -259,7 +256,7 @@ class Definitions:
             case "transpose":
                 return entry(0, j, i)
             case "negate":
-                return minus(entry(0, i, j))
+                return -entry(0, i, j)
             case "add" | "subtract" | "multiply" | "divide" | "maximum" | "above":
                 left, right = (entry(number, *spread(x[number], i, j)) for number in (0, 1))
                 return Operation(_SIGNS[node.op], (left, right))
@@ -268,7 +265,7 @@ class Definitions:
             case op if op in FUNCTIONS:
                 return Function(FUNCTIONS[node.op], entry(0, i, j))
             case "matmul":
-                return Sum(x[0].grid[1], k.name, times(entry(0, i, k), entry(1, k, j)))
+                return Sum(x[0].grid[1], k.name, entry(0, i, k) * entry(1, k, j))
             case "softmax":
                 return self._weight(x[0], i, j, entry)
             case "rowsum":
@@ -303,7 +300,7 @@ class Definitions:
             raise Unstated("a row that keeps no key has no statement")
         k = free(i, j)
         whole = Sum(scores.grid[1], k.name, self.chosen(scores, i, k, power(k)))
-        return self.chosen(scores, i, j, over(power(j), whole))
+        return self.chosen(scores, i, j, power(j) / whole)
 
     def chosen(self, scores: Node, i: Index, j: Index, term: Term) -> Term:
         """A term where a score is kept, else 0."""

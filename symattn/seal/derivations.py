@@ -22,7 +22,7 @@ from symattn.errors import Malformed
 from symattn.expressions.syntax import Binary, Comparison, Literal, Name, Tree, Written
 from symattn.seal.line_terms import ENDINGS, Terms, Unsayable, opened, same, slope_of
 from symattn.seal.seals import Sealing, Unsealed
-from symattn.seal.terms import Entry, Operation, Sum, Term
+from symattn.seal.terms import Entry, Sum, Term
 from symattn.seal.theorems import File, Names, Theorem
 
 # -- how the gradients of a derivation come from one another -----------------------------
@@ -86,7 +86,7 @@ class ChainRules:
         with terms.binding(*array.params) as names, terms.binding(*inner) as places:
             entry = term.Entry(through, tuple(map(AxisPlace, inner)))
             slope = terms.slope(replace(body, of=entry), {})
-            total: Term = Operation("*", (Entry(terms.names[above]).at(*places), slope))
+            total: Term = Entry(terms.names[above]).at(*places) * slope
             for index, name in [*zip(inner, places, strict=True)][::-1]:
                 total = Sum(terms.axis(index.size), name, total)
             bounds = [*map(terms.within, array.params), *self.conditions(array)]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import accumulate, pairwise
+from operator import add, neg, sub, truediv
 
 from flint import arb, fmpq
 
@@ -46,16 +47,12 @@ from symattn.seal.terms import (
     Term,
     free,
     local,
-    minus,
-    over,
     parts,
     placed,
-    plus,
     replaced,
     shifted,
     side,
     text,
-    times,
 )
 from symattn.seal.theorems import Theorem
 
@@ -69,8 +66,8 @@ Gradient = Callable[[Index, Index], Term]
 #: What flows into a result, and the result itself: no quantity has a name with a stroke.
 FLOW, RESULT = "G'", "Y'"
 _TERMS: Arithmetic[Term] = Arithmetic(
-    lambda number: Number(fmpq(number)), lambda: Entry("PI"), plus,
-    lambda x, y: Operation("-", (x, y)), times, over, minus,
+    lambda number: Number(fmpq(number)), lambda: Entry("PI"), add, sub,
+    lambda x, y: y if x == ONE else x * y, truediv, neg,
     lambda name, x: Function(FUNCTIONS[name], x),
 )  # fmt: skip
 #: Functions that have a slope of positive numbers only.
@@ -112,7 +109,7 @@ def uses(
     """The uses of an operand in a term, by the rules of differentiation.
 
     >>> X, W = Entry("X", (I, Moved("k"))), Entry("W", (Moved("k"), J))
-    >>> [use] = uses(Sum(3, "k", times(X, W)), "W", Entry("G", (I, J)))
+    >>> [use] = uses(Sum(3, "k", X * W), "W", Entry("G", (I, J)))
     >>> use.bound, text(use.flow)
     ({'k': 3}, 'X i k * G i j')
     """
@@ -122,17 +119,17 @@ def uses(
         case Entry(own, indices) if own == name:
             yield Use(indices, flow, bound)
         case Operation("-", (x,)):
-            into = [(x, minus(flow))]
+            into = [(x, -flow)]
         case Operation("+", (x, y)):
             into = [(x, flow), (y, flow)]
         case Operation("-", (x, y)):
-            into = [(x, flow), (y, minus(flow))]
+            into = [(x, flow), (y, -flow)]
         case Operation("*", (x, y)):
-            into = [(x, times(flow, y)), (y, times(x, flow))]
+            into = [(x, flow * y), (y, x * flow)]
         case Operation("/", (x, y)):
-            into = [(x, over(flow, y)), (y, minus(over(times(flow, over(x, y)), y)))]
+            into = [(x, flow / y), (y, -(flow * (x / y) / y))]
         case Function(_, x):
-            into = [(x, times(flow, slope_at(term)))]
+            into = [(x, flow * slope_at(term))]
         case Sum(int(size), variable, body):
             bound, into = {**bound, variable: size}, [(body, flow)]
         case Choice("Nat.ltb", _, then, other):
@@ -229,7 +226,7 @@ class Flows:
         term = self._definitions.made_of(node, I, J, lambda k, *at: Entry(_operand(k), at))
         found = uses(term, _operand(number), Entry(FLOW, (I, J)))
         own = node.operands[number].grid
-        return reduce(plus, (gathered(use, term, node.grid, own, at) for use in found))
+        return reduce(add, (gathered(use, term, node.grid, own, at) for use in found))
 
 
 def _operand(number: int) -> str:
@@ -239,13 +236,13 @@ def _operand(number: int) -> str:
 def _scores(node: Node, i: Index, j: Index) -> Term:
     """Return what flows into the scores of weights."""
     k = free(i, j)
-    mean = Sum(node.grid[1], k.name, times(Entry(FLOW, (i, k)), Entry(RESULT, (i, k))))
-    return times(Entry(RESULT, (i, j)), Operation("-", (Entry(FLOW, (i, j)), mean)))
+    mean = Sum(node.grid[1], k.name, Entry(FLOW, (i, k)) * Entry(RESULT, (i, k)))
+    return Entry(RESULT, (i, j)) * (Entry(FLOW, (i, j)) - mean)
 
 
 def added(one: Gradient, other: Gradient) -> Gradient:
     """Return what flows in from two uses."""
-    return lambda i, j: plus(one(i, j), other(i, j))
+    return lambda i, j: one(i, j) + other(i, j)
 
 
 # -- gradients ---------------------------------------------------------------------------
@@ -336,7 +333,7 @@ class Derivatives:
     def _loss_text(self) -> str:
         m, n = self._output.grid
         of = self._definitions.of(self._output)
-        flow = times(self._upstream.at(I, J), of.at(I, J))
+        flow = self._upstream.at(I, J) * of.at(I, J)
         return text(flow if of.is_number else Sum(m, "i", Sum(n, "j", flow)))
 
     # -- what flows back ---------------------------------------------------------------------

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import reduce
+from operator import mul
 
 from flint import fmpq
 
@@ -196,7 +197,7 @@ class Terms:
                     else Entry("INR").at(self.axis(axis))
                 )
             case term.Position(index):
-                return Operation("+", (Entry("INR").at(self.indices[index]), ONE))
+                return Entry("INR").at(self.indices[index]) + ONE
             case term.Entry(array, at):
                 if array.of is not None:
                     return Entry(self.names[array], (), (self.array(array.of, varied),))
@@ -211,16 +212,16 @@ class Terms:
                 found = inner(terms[0])
                 for part in terms[1:]:
                     if isinstance(part, term.Neg):
-                        found = Operation("-", (found, inner(part.body)))
+                        found -= inner(part.body)
                     else:
-                        found = Operation("+", (found, inner(part)))
+                        found += inner(part)
                 return found
             case term.Neg(body):
-                return Operation("-", (inner(body),))
+                return -inner(body)
             case term.Mul(factors):
-                return reduce(lambda x, y: Operation("*", (x, y)), map(inner, factors))
+                return reduce(mul, map(inner, factors))
             case term.Div(above, below):
-                return Operation("/", (inner(above), inner(below)))
+                return inner(above) / inner(below)
             case term.Power(base, exponent):
                 return _power(inner(base), exponent)
             case term.Apply("positive", body):

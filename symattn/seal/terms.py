@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
-from typing import Literal
+from typing import Literal, cast
 
 from flint import arb, fmpq
 
@@ -86,15 +86,42 @@ def place(index: Index, env: Env) -> int:
     return index if isinstance(index, int) else index.at(env)
 
 
+class Algebra:
+    """Terms put together by the signs of algebra.
+
+    >>> x, y = Entry("x"), Entry("y")
+    >>> text(-(x + y) * x / y)
+    '(- (x + y)) * x / y'
+    """
+
+    def _with(self, sign: Sign, *others: Term) -> Operation:
+        return Operation(sign, (cast("Term", self), *others))
+
+    def __neg__(self) -> Operation:
+        return self._with("-")
+
+    def __add__(self, other: Term) -> Operation:
+        return self._with("+", other)
+
+    def __sub__(self, other: Term) -> Operation:
+        return self._with("-", other)
+
+    def __mul__(self, other: Term) -> Operation:
+        return self._with("*", other)
+
+    def __truediv__(self, other: Term) -> Operation:
+        return self._with("/", other)
+
+
 @dataclass(frozen=True)
-class Number:
+class Number(Algebra):
     """A rational number."""
 
     value: fmpq
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Algebra):
     """An entry of a quantity that has a definition; where that is a function of other
     quantities, ``of`` these."""
 
@@ -112,7 +139,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(Algebra):
     """``+ - * /`` and powers of two terms, or ``-`` of one; the larger of two, and 1 where the
     first is above the second, else 0."""
 
@@ -121,7 +148,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(Algebra):
     """A function of a term, as Coq calls it."""
 
     name: str
@@ -129,7 +156,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(Algebra):
     """The sum of a term over a variable from 0 up to a size, a number or the name of one."""
 
     size: int | str
@@ -143,7 +170,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Algebra):
     """A term where a condition on indices holds, else another.
 
     The condition is a function of two indices that says true or false.
@@ -156,7 +183,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Slope:
+class Slope(Algebra):
     """The slope of a term as a function of a variable, at a number."""
 
     variable: str
@@ -170,27 +197,6 @@ class Slope:
 
 Term = Number | Entry | Operation | Function | Sum | Choice | Slope
 ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
-
-
-def minus(x: Term) -> Term:
-    """``- x``."""
-    return Operation("-", (x,))
-
-
-def plus(x: Term, y: Term) -> Term:
-    """``x + y``."""
-    return Operation("+", (x, y))
-
-
-def times(x: Term, y: Term) -> Term:
-    """``x * y``; of 1 the other one."""
-    return y if x == ONE else Operation("*", (x, y))
-
-
-def over(x: Term, y: Term) -> Term:
-    """``x / y``."""
-    return Operation("/", (x, y))
-
 
 #: Functions of every entry, as Coq calls them.
 FUNCTIONS: Mapping[str, str] = {name: row.coq for name, row in ELEMENTARY.items() if row.coq}
@@ -221,7 +227,7 @@ def text(term: Term) -> str:
     """A term as Coq reads it.
 
     >>> k = Moved("k")
-    >>> text(Sum(2, "k", Operation("*", (Entry("Q", (0, k)), Entry("K", (k, 1))))))
+    >>> text(Sum(2, "k", Entry("Q", (0, k)) * Entry("K", (k, 1))))
     'sum 2 (fun k => Q 0 k * K k 1)'
     """
     return _text(term)[0]
