@@ -71,7 +71,10 @@ def _squarenorm(w: TapeLines, X: Place, eps: Place) -> Place:
 
 """,
                 ),
-                ("_ROWS: Mapping[str, Callable[..., Place]] = {", '    "squarenorm": _squarenorm,'),
+                (
+                    "FUNCTIONS: Mapping[str, Callable[..., Place]] = {",
+                    '    "squarenorm": _squarenorm,',
+                ),
             ],
         },
     ),
@@ -132,9 +135,7 @@ def ratiogate(A: Matrix, i: int, j: int) -> Scalar:
                     "    def sin(self) -> Tracked:",
                     """
     def atan(self) -> Tracked:
-        value = math.atan(self.value)
-        # The slope is at most 1.
-        return Tracked(value, self.error + 4.0 * abs(value) + TINY)
+        return self._by_slope(math.atan, lambda x: 1.0 / (1.0 + x * x))
 
 """,
                 ),

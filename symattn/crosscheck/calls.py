@@ -150,14 +150,6 @@ def _additive(w: TapeLines, Q: Place, K: Place, v: Place) -> Place:
     return w.add("additive", (Q, K, v), (queries, keys))
 
 
-#: The functions of steps that this module writes, by name.
-_SCORES: Mapping[str, Callable[..., Place]] = {
-    "positions": _positions, "rope": _rope, "head": _head, "causal": _causal,
-    "mask": _mask, "window": _window, "padding": _padding, "alibi": _alibi,
-    "additive": _additive,
-}  # fmt: skip
-
-
 #: What the cube of gelu's tanh form is multiplied by.
 _CUBE = Fraction(44715, 1000000)
 
@@ -190,22 +182,6 @@ def _where(w: TapeLines, M: Place, X: Place, Y: Place) -> Place:
 
 def _softcap(w: TapeLines, S: Place, c: Place) -> Place:
     return w.add("softcap", (S, w.scalar(c, "softcap")), w.shape(S))
-
-
-#: The functions of steps that this module writes, by name.
-_ENTRIES: Mapping[str, Callable[..., Place]] = {
-    **{
-        name: each(operation)
-        for name, operation in {
-            "sqrt": "square_root", "exp": "exponential", "log": "logarithm", "sin": "sine",
-            "tanh": "hyperbolic_tangent", "cos": "cosine", "erf": "error_function",
-            "sigmoid": "sigmoid", "softplus": "softplus", "silu": "silu", "relu": "relu",
-            "abs": "absolute", "sign": "sign",
-        }.items()
-    },
-    "gelu": _gelu, "softcap": _softcap, "maximum": _of_two("maximum"),
-    "minimum": _of_two("minimum"), "clip": _clip, "clamp": _clip, "where": _where,
-}  # fmt: skip
 
 
 # -- sizes, places, losses, rows ------------------------------------------------------------
@@ -299,14 +275,6 @@ def _embedding(w: TapeLines, ids: Place, E: Place) -> Place:
     return w.add("embedding", (ids, E), (*classes(w, ids, "embedding"), columns), sizes={"m": rows})
 
 
-#: The functions of steps that this module writes, by name.
-_SHAPES: Mapping[str, Callable[..., Place]] = {
-    "rows": _rows, "cols": _cols, "concat": _concat, "stack": _stack, "reshape": _reshape,
-    "outer": _outer, "diag": _diag, "repeat": _repeat, "eye": _eye, "zeros": _zeros,
-    "ones": _ones, "onehot": onehot, "embedding": _embedding,
-}  # fmt: skip
-
-
 def _cross_entropy(
     w: TapeLines, logits: Place, targets: Place, label_smoothing: Place | None = None
 ) -> Place:
@@ -346,13 +314,6 @@ def _mean_of(operation: str) -> Callable[..., Place]:
         return w.add(operation, (X, Y), ())
 
     return call
-
-
-#: The functions of steps that this module writes, by name.
-_LOSSES: Mapping[str, Callable[..., Place]] = {
-    "cross_entropy": _cross_entropy, "nll": _nll,
-    "binary_cross_entropy": _mean_of("binary_cross_entropy"), "mse": _mean_of("squared_error"),
-}  # fmt: skip
 
 
 def _of_rows(function: str, operation: str) -> Callable[..., Place]:
@@ -481,8 +442,21 @@ def _l2norm(w: TapeLines, X: Place) -> Place:
     return w.add("unit_rows", (X, w.reduced("length", row(w, X, "l2norm"))), w.shape(X))
 
 
-#: The functions of steps that this module writes, by name.
-_ROWS: Mapping[str, Callable[..., Place]] = {
+#: The functions of steps, by name.
+FUNCTIONS: Mapping[str, Callable[..., Place]] = {
+    # Entry by entry
+    **{
+        name: each(operation)
+        for name, operation in {
+            "sqrt": "square_root", "exp": "exponential", "log": "logarithm", "sin": "sine",
+            "tanh": "hyperbolic_tangent", "cos": "cosine", "erf": "error_function",
+            "sigmoid": "sigmoid", "softplus": "softplus", "silu": "silu", "relu": "relu",
+            "abs": "absolute", "sign": "sign",
+        }.items()
+    },
+    "gelu": _gelu, "softcap": _softcap, "maximum": _of_two("maximum"),
+    "minimum": _of_two("minimum"), "clip": _clip, "clamp": _clip, "where": _where,
+    # Rows and columns
     "softmax": _softmax, "log_softmax": _of_rows("log_softmax", "log_softmax"),
     "cumsum": _of_rows("cumsum", "cumulative"),
     "logsumexp": _reduction("logsumexp", 1), "entropy": _reduction("entropy", 1),
@@ -492,11 +466,15 @@ _ROWS: Mapping[str, Callable[..., Place]] = {
     "rowsum": _for_rows("rowsum", "rowsum"), "colsum": _colsum, "total": _total,
     "rowmax": _for_rows("rowmax", "row_maximum"), "rowmin": _for_rows("rowmin", "row_minimum"),
     "layernorm": _layernorm, "rmsnorm": _rmsnorm, "l2norm": _l2norm,
-}  # fmt: skip
-
-#: The functions of steps, by name.
-FUNCTIONS: Mapping[str, Callable[..., Place]] = {
-    **_ENTRIES, **_ROWS, **_SHAPES, **_SCORES, **_LOSSES,
+    # Shapes
+    "rows": _rows, "cols": _cols, "concat": _concat, "stack": _stack, "reshape": _reshape,
+    "outer": _outer, "diag": _diag, "repeat": _repeat, "eye": _eye, "zeros": _zeros,
+    "ones": _ones, "onehot": onehot, "embedding": _embedding,
+    # Scores and losses
+    "positions": _positions, "rope": _rope, "head": _head, "causal": _causal,
+    "mask": _mask, "window": _window, "padding": _padding, "alibi": _alibi,
+    "additive": _additive, "cross_entropy": _cross_entropy, "nll": _nll,
+    "binary_cross_entropy": _mean_of("binary_cross_entropy"), "mse": _mean_of("squared_error"),
 }  # fmt: skip
 #: Other names of options.
 ALIASES: Mapping[str, str] = {"dim": "axis", "correction": "ddof", "keepdim": "keepdims"}

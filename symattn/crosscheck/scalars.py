@@ -283,40 +283,37 @@ class Tracked:
         return Tracked(value, self.error / (value + math.sqrt(least)) + value + TINY)
 
     def tanh(self) -> Tracked:
-        """The hyperbolic tangent; the C library's result is off by up to two
-        units in the last place, each up to two of ours."""
-        if not math.isfinite(self.value):
-            return self._outside(self.error == 0.0)
-        value = math.tanh(self.value)
-        # The slope is 1 / cosh^2, and largest where the argument is nearest to 0.
-        least = max(abs(self.value) - UNIT * self.error, 0.0)
-        slope = 4.0 * math.exp(-2.0 * least) if least > 1.0 else 1.0
-        return Tracked(value, slope * self.error + 4.0 * abs(value) + TINY)
+        """The hyperbolic tangent, whose slope is 1 / cosh^2."""
+        return self._by_slope(math.tanh, lambda x: 4.0 * math.exp(-2.0 * x) if x > 1.0 else 1.0)
 
     def sin(self) -> Tracked:
-        """The sine; the C library's result is off by less than two units in the last place."""
-        return self._wave(math.sin)
+        """The sine, whose slope is at most 1; two values are never further apart than 2."""
+        return self._by_slope(math.sin, lambda x: 1.0, 2.0 / UNIT)
 
     def cos(self) -> Tracked:
         """The cosine, likewise."""
-        return self._wave(math.cos)
+        return self._by_slope(math.cos, lambda x: 1.0, 2.0 / UNIT)
 
-    def _wave(self, function: Callable[[float], float]) -> Tracked:
+    def erf(self) -> Tracked:
+        """The error function, whose slope is 2 / sqrt(pi) * exp(-x^2)."""
+        # 1.13 is above 2 / sqrt(pi).
+        return self._by_slope(math.erf, lambda x: 1.13 * math.exp(-x * x))
+
+    def _by_slope(
+        self,
+        function: Callable[[float], float],
+        slope: Callable[[float], float],
+        most: float = _INFINITE,
+    ) -> Tracked:
+        """A function of all numbers by a bound on its slope, which is largest nearest to 0, and the
+        ``most`` that it moves. The C library's result is off by up to two units in the last
+        place, each up to two of ours."""
         if not math.isfinite(self.value):
             return self._outside(self.error == 0.0)
         value = function(self.value)
-        # The slope is at most 1, and two values are never further apart than 2.
-        return Tracked(value, min(self.error, 2.0 / UNIT) + 4.0 * abs(value) + TINY)
-
-    def erf(self) -> Tracked:
-        """The error function, with the same allowance for the C library."""
-        if not math.isfinite(self.value):
-            return self._outside(self.error == 0.0)
-        value = math.erf(self.value)
-        # The slope is 2 / sqrt(pi) * exp(-x^2), and 1.13 is above 2 / sqrt(pi).
-        least = max(abs(self.value) - UNIT * self.error, 0.0)
-        slope = 1.13 * math.exp(-least * least)
-        return Tracked(value, slope * self.error + 4.0 * abs(value) + TINY)
+        nearest = max(abs(self.value) - UNIT * self.error, 0.0)
+        moves = min(slope(nearest) * self.error, most)
+        return Tracked(value, moves + 4.0 * abs(value) + TINY)
 
     def log_of_weight(self) -> Tracked:
         """The logarithm; unknown of an exact 0, so that 0 times it is 0."""
