@@ -294,7 +294,7 @@ def test_every_operation_is_known() -> None:
     assert len(every) > 25
     assert {first or second for first, second in known} >= every
     moving = re.findall(r'"(\w+)"', rest.partition("]")[0])
-    assert {*moving, "constant", "given"} == {*follow_through._MOVING}
+    assert {*moving, "given", "constant"} == {*follow_through._MOVING}
 
 
 def test_what_has_no_page() -> None:
