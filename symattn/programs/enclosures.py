@@ -501,14 +501,3 @@ class _Row(Sequence[arb]):
 
     def __getitem__(self, key: Any) -> Any:
         return self._grid.number(self._row, range(len(self))[key])
-
-
-def balls(rows: Iterable[Iterable[Value | Masked]]) -> LazyGrid[arb]:
-    """Exact entries as balls, each made when it is asked for."""
-    table = [tuple(row) for row in rows]
-
-    def entry(i: int, j: int) -> arb | Masked:
-        value = table[i][j]
-        return value if isinstance(value, Masked) else value.enclosure(ctx.prec)
-
-    return LazyGrid(len(table), len(table[0]), entry)

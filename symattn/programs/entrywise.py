@@ -147,16 +147,20 @@ class Entrywise(Generic[S]):
         compute: Compute[S] = getattr(self, f"_{node.op}")(node, *operands)
         return compute
 
-    def _constant(self, node: Node) -> Compute[S]:
-        value = self.scalars.constant(node.extra)
-        return lambda i, j: value
+    def read(self, rows: Sequence[Sequence[Value | Masked]]) -> LazyGrid[S]:
+        """Exact entries as scalars, each made when it is asked for."""
 
-    def _table(self, node: Node) -> Compute[S]:
         def entry(i: int, j: int) -> S | Masked:
-            value: Value | Masked = node.extra[i][j]
+            value = rows[i][j]
             return value if isinstance(value, Masked) else self.scalars.constant(value)
 
-        return entry
+        return LazyGrid(len(rows), len(rows[0]), entry)
+
+    def _constant(self, node: Node) -> Compute[S]:
+        return self.read([[node.extra]]).at
+
+    def _table(self, node: Node) -> Compute[S]:
+        return self.read(node.extra).at
 
     def _triangle(self, node: Node) -> Compute[S]:
         unit, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))

@@ -132,16 +132,19 @@ class Runs:
     def point(self, node: Node, i: int, j: int, bits: int) -> arb:
         """Entry (i, j) of a node in a ball of its own, computed at ``bits`` bits."""
         if bits not in self._points:
-            leaf = partial(self._pointed, bits=bits)
-            self._points[bits] = Run(enclosures.EntrywiseBalls(self._keeps), leaf)
+            arithmetic = enclosures.EntrywiseBalls(self._keeps)
+            leaf = partial(self._pointed, read=arithmetic.read, bits=bits)
+            self._points[bits] = Run(arithmetic, leaf)
         with precision(bits):
             ball = self._points[bits][node].number(i, j)
         return ball
 
-    def _pointed(self, node: Node, bits: int) -> LazyGrid[arb] | None:
+    def _pointed(
+        self, node: Node, read: Callable[[Rows], LazyGrid[arb]], bits: int
+    ) -> LazyGrid[arb] | None:
         rows = self.inputs.get(node.serial)
         if rows is not None:
-            return enclosures.balls(rows)
+            return read(rows)
         if self._base is None or self.degree(node):
             return None
         base, grid = self._base, node.grid
