@@ -22,8 +22,7 @@ from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers.blocks import PageScript
-from symattn.programs.cancellation import sums_to_zero
-from symattn.programs.nodes import Node, ancestors, weights_of_mean
+from symattn.programs.nodes import Node, ancestors, sums_to_zero, weights_of_mean
 
 #: Digits of a given number that is no fraction: the script computes with no more.
 _DIGITS = 100

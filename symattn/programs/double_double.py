@@ -23,9 +23,8 @@ from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.programs.cancellation import sums_to_zero
 from symattn.programs.enclosures import MOVES
-from symattn.programs.nodes import FLOW, SUMS, Node
+from symattn.programs.nodes import FLOW, SUMS, Node, sums_to_zero
 
 
 class DoubleDoubleMatrices:

@@ -29,9 +29,8 @@ from symattn.expressions.elementary import ELEMENTARY, ELEMENTWISE, Elementwise
 from symattn.numbers.reading import Masked
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
-from symattn.programs.cancellation import closer_product, has_equal_rows, sums_to_zero
 from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
-from symattn.programs.nodes import FLOW, SUMS, Arithmetic, Node, Op
+from symattn.programs.nodes import FLOW, SUMS, Arithmetic, Node, Op, sums_to_zero
 
 _NOT_POSITIVE = "a masked score (-inf) is scaled by a number that is not positive"
 
@@ -186,11 +185,11 @@ class BallMatrices:
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         left, right = _open(x), _open(y)
         product = left * right
-        if sums_to_zero(*node.operands) and has_equal_rows(right):
+        if sums_to_zero(*node.operands) and _has_equal_rows(right):
             # Of what isn't defined, nothing is left over either.
             flat = [arb(0) if entry.is_finite() else entry for entry in product.entries()]
             return arb_mat(product.nrows(), product.ncols(), flat)
-        closer = closer_product(node)
+        closer = _closer_product(node)
         if closer is None:
             return product
         flat, columns = product.entries(), product.ncols()
@@ -309,6 +308,73 @@ def _summed(axes: tuple[int, ...], x: arb_mat) -> arb_mat:
         x, columns = x * arb_mat(columns, 1, [1] * columns), 1
     return arb_mat(1, rows, [1] * rows) * x if -2 in axes else x
 
+
+# -- what cancels in a product -----------------------------------------------------------
+# What flows into scores sums to 0 by rows, weights sum to 1: products are enclosed closely, or
+# known to be 0, where the terms that are as good as all of them cancel.
+
+
+def _has_equal_rows(x: arb_mat) -> bool:
+    """Return whether all rows are exactly the same.
+
+    >>> _has_equal_rows(arb_mat(2, 1, [3, 3])), _has_equal_rows(arb_mat(2, 1, [3, 4]))
+    (True, False)
+    """
+    first, *others = x.tolist()
+    return all(a.is_exact() and a == b for row in others for a, b in zip(first, row, strict=True))
+
+
+#: An entry of a product, of the row at that place of the left factor, and of a column.
+_Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
+
+
+def _closer_product(node: Node) -> _Dot | None:
+    """Return what encloses entries of a matrix product closely where the terms that are as good as
+    all of it cancel; None where nothing is known of the left factor.
+
+    What flows into scores sums to 0 by rows, weights sum to 1: two of a row that share nearly
+    all of it are as good as opposite, two weights that are nearly 1 as good as equal.
+    """
+    left = node.operands[0]
+    if sums_to_zero(left):
+        return _from_heaviest
+    if left.op == "transpose" and left.operands[0].op == "softmax":
+        return _by_complements
+    return None
+
+
+def _from_heaviest(i: int, left: Sequence[Sequence[arb]], y: Sequence[arb]) -> arb:
+    """``sum of x_k y_k`` for x that sum to 0, y seen from where x is heaviest.
+
+    >>> _from_heaviest(0, [[arb(-3), arb("3 +/- 0.1")]], [arb(5), arb(5)])
+    0
+    """
+    x = left[i]
+    heaviest = max(range(len(x)), key=lambda k: abs(x[k].mid()))
+    middle = y[heaviest]
+    others = (k for k in range(len(x)) if k != heaviest)
+    return sum((x[k] * (y[k] - middle) for k in others), arb(0))
+
+
+def _by_complements(i: int, left: Sequence[Sequence[arb]], y: Sequence[arb]) -> arb:
+    """``sum of x_k y_k`` where each x_k is one of a column that sums to 1: one that is nearly
+    1 by what the others leave.
+
+    >>> tiny = arb("1e-99")
+    >>> _by_complements(0, [[1 - tiny, 1 - tiny], [tiny, tiny]], [arb(5), arb(-5)]) < 1e-110
+    True
+    """
+    whole = rest = arb(0)
+    for k, factor in enumerate(y):
+        weight = left[i][k]
+        if weight > 0.5:
+            whole += factor
+            weight = -sum((row[k] for at, row in enumerate(left) if at != i), arb(0))
+        rest += weight * factor
+    return whole + rest
+
+
+# -- floats ------------------------------------------------------------------------------
 
 Matrix = npt.NDArray[np.float64]
 Array = npt.NDArray[Any]
@@ -476,7 +542,7 @@ class EntrywiseBalls(Entrywise[arb]):
         return lambda i, j: row(i)[j]
 
     def _matmul(self, node: Node, x: LazyGrid[arb], y: LazyGrid[arb]) -> Compute[arb]:
-        product, closer = super()._matmul(node, x, y), closer_product(node)
+        product, closer = super()._matmul(node, x, y), _closer_product(node)
         if closer is None:
             return product
 

@@ -28,7 +28,7 @@ from math import prod
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from symattn.errors import Malformed
-from symattn.expressions.elementary import Elementwise
+from symattn.expressions.elementary import ELEMENTWISE, Elementwise
 from symattn.expressions.shapes import Shape, chosen, grid, how_many, is_any, show
 from symattn.expressions.syntax import Key, Tree
 from symattn.limits import ENTRIES, Limit
@@ -406,6 +406,56 @@ def weights_of_mean(node: Node) -> Node | None:
         if of is x and weights.op == "softmax" and weights.grid == product.grid:
             return weights
     return None
+
+
+def sums_to_zero(node: Node, keys: Node | None = None) -> bool:
+    """Return whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
+    into the scores of a softmax A, with a mask that A has too, or scaled by a number. Where
+    the rows of ``keys`` are equal, by any function of products with them, too.
+
+    >>> from symattn.programs.program import differentiate
+    >>> from symattn.programs.program import program
+    >>> steps = {"S": "Q @ K.T", "A": "softmax(causal(S) / 2)"}
+    >>> p = differentiate(program({"Q": (3, 3), "K": (3, 3)}, steps), "A")
+    >>> sums_to_zero(p.gradients["S"]), sums_to_zero(p.gradients["A"])
+    (True, False)
+    """
+    masks: list[Node] = []
+    while node.op in ("copy", "divide", "multiply"):
+        x, *factors = node.operands
+        for side, other in (node.operands, node.operands[::-1]) if node.op == "multiply" else ():
+            weights = weights_of_mean(side)
+            if weights is other:
+                masked = {mask.serial for mask in _masks(weights.operands[0])}
+                return all(mask.serial in masked or _is_even(mask, keys) for mask in masks)
+        if node.op == "multiply" and node.extra != FLOW and x.grid == (1, 1):
+            x, factors = factors[0], [x]
+        masks += [factor for factor in factors if factor.grid != (1, 1)]
+        node = x
+    return False
+
+
+def _is_even(node: Node, keys: Node | None) -> bool:
+    """Return whether the entries of each row are equal where the rows of ``keys`` are: what a soft
+    cap's slopes are where all scores of a query are one."""
+    if node.op == "matmul":
+        right = node.operands[1]
+        return right.op == "transpose" and right.operands[0] is keys
+    if node.grid == (1, 1):
+        return True
+    return node.op in _ENTRYWISE and all(_is_even(x, keys) for x in node.operands)
+
+
+#: Operations each of whose entries comes from the same entries of what they are given.
+_ENTRYWISE = {*ELEMENTWISE, "copy", "negate", "add", "subtract", "multiply", "divide"}
+
+
+def _masks(scores: Node) -> Iterator[Node]:
+    """The masks that hide scores, and those below them that are scaled or added to."""
+    while scores.op in ("copy", "hide", "divide", "multiply", "add", "subtract"):
+        if scores.op == "hide":
+            yield scores.operands[1]
+        scores = scores.operands[0]
 
 
 def factors_of(node: Node) -> tuple[Node, ...]:
