@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from symattn.expressions.elementary import ELEMENTARY
 from symattn.ieee import need_ieee
 from symattn.numbers import double_double
 from symattn.numbers.balls import FIRST
@@ -40,7 +39,7 @@ class DoubleDoubleMatrices:
         """See :class:`~symattn.programs.nodes.Arithmetic`."""
         need_ieee()
         with np.errstate(all="ignore"):
-            return _OPERATIONS[node.op](node, *operands)
+            return _OPERATIONS.get(node.op, _left_open)(node, *operands)
 
 
 #: Powers of two up to here are divided by exactly.
@@ -215,6 +214,12 @@ def _sum(node: Node, x: DoubleDouble) -> DoubleDouble:
     return reduce(double_double.total, SUMS[node.op], _open(x))
 
 
+def _left_open(node: Node, *operands: DoubleDouble) -> DoubleDouble:
+    """Nothing is known of what an operation without a row here gives: balls tell."""
+    lead = np.broadcast_shapes(*(x.shape[:-2] for x in operands))
+    return _unknown(double_double.exact(np.zeros(lead + node.grid)), np.array(True))
+
+
 _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "constant": _constant,
     "table": _table,
@@ -228,8 +233,6 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "multiply": _multiply,
     "divide": _divide,
     "matmul": _matmul,
-    # Of a function that has no series here nothing is known.
-    **dict.fromkeys(ELEMENTARY, lambda node, x: x.but(np.ones_like(x.high, bool), 0.0, np.inf)),
     "sqrt": lambda node, x: double_double.sqrt(_open(x)),
     "exp": lambda node, x: double_double.exp(x),
     "log": lambda node, x: double_double.log(_open(x)),

@@ -7,8 +7,10 @@ import pytest
 from flint import arb
 
 from symattn.cases import library
+from symattn.cases.case import make
 from symattn.numbers.balls import precision
 from symattn.numbers.reading import MASKED
+from symattn.programs import double_double
 from symattn.programs.nodes import ancestors
 from symattn.solution.solution import Solution, solve
 
@@ -72,11 +74,20 @@ def test_every_operation_is_known_in_pairs(step):
     assert known >= (0.5 if "max" in step else 0.7) * entries
 
 
+@pytest.mark.parametrize("op", ["softmax", "rowmax", "pick"])
+def test_an_operation_without_a_row_is_left_to_balls(op, monkeypatch):
+    """Whoever adds one need not say what pairs of floats make of it."""
+    given, steps = {"X": [[1, 3], [2, 0]]}, {"A": "softmax(X)", "Y": "A[0] * rowmax(A)"}
+    wanted = Solution(make("t", given, steps))["dL/dX"].decimal(6)
+    monkeypatch.delitem(double_double._OPERATIONS, op)
+    solution = Solution(make("t", given, steps))
+    assert np.isinf(solution._runs.pairs[solution.program.quantities["Y"]].error).all()
+    assert solution["dL/dX"].decimal(6) == wanted
+
+
 def test_a_mask_that_is_computed_is_left_to_the_exact_value():
     """What is 0 or 1 only by cancelling is not known in pairs: no score is masked by a
     guess."""
-    from symattn.cases.case import make
-
     given = {"P": [[1, 2], [3, 4]], "x": "1/3"}
     near = Solution(make("mask", given, {"y": "mask(P, P * 0 + exp(x) / exp(x))"}))["y"]
     held = near.source.pairs()
