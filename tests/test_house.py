@@ -27,6 +27,21 @@ MODULES = {
 NAMED = {"rmsnorm": 4, "sin": 26, "erf": 14}
 #: Modules, and lines of all.
 MOST, LINES = 356, 109_976
+#: Trees of mathematics, each with why it is not the one grammar's.
+TREES = {
+    "expressions/syntax.py Tree": "the one grammar's",
+    "calculus/language.py Expr": "indices are told apart there, which letters are not",
+    "crosscheck/reader.py Expression": "it shares nothing with what it checks",
+    "documents/python/code_values.py Value": "lists and functions of programs stand beside trees",
+    "exercises/qti/processing.py Expression": "operators of a format's own, over answers",
+    "programs/nodes.py Node": "a graph: what is computed once is used often",
+    "seal/terms.py Term": "terms of Coq, with places that are moved and local names",
+}
+#: Other classes that hold some of their own kind: numbers, causes, elements, rows as they are set.
+OTHERS = {
+    *("numbers/values.py Value", "auditing/search.py Candidate", "seal/terms.py Entry"),
+    *("documents/word/elements.py Element", "expressions/typesetting.py Node"),
+}
 #: Formulas of the README's homework that are read: nine sides, and names and gradients of theirs.
 READ = 14
 _README = PACKAGE.parent / "README.md"
@@ -88,6 +103,46 @@ def test_an_operation_stands_in_no_more_modules(word: str) -> None:
     assert len(naming(word)) <= NAMED[word]
 
 
+def trees(module: str, text: str) -> list[str]:
+    """The unions and base classes of a module that some of their own kinds are made of."""
+    body = ast.parse(text).body
+    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    kinds: dict[str, set[str]] = {}
+    for node in body:
+        match node:
+            case ast.Assign([ast.Name(name)], ast.BinOp() as union):
+                kinds[name] = {*re.findall(r"\w+", ast.unparse(union))} & classes.keys()
+            case ast.AnnAssign(ast.Name(name), _, ast.BinOp() as union):
+                kinds[name] = {*re.findall(r"\w+", ast.unparse(union))} & classes.keys()
+            case ast.ClassDef(name):
+                below = [k for k, x in classes.items() if name in map(ast.unparse, x.bases)]
+                is_nested = re.search(rf"tuple\[{name}, \.\.\.\]", _fields(node))
+                kinds[name] = {*below, *([name, *below] if is_nested else [])}
+    return [
+        f"{module} {name}"
+        for name, own in kinds.items()
+        if len(own) > 2 or own == {name}
+        if any(re.search(rf": .*\b{name}\b", _fields(classes[kind])) for kind in own)
+    ]
+
+
+def _fields(node: ast.ClassDef) -> str:
+    return "\n".join(ast.unparse(part) for part in node.body if isinstance(part, ast.AnnAssign))
+
+
+def test_a_tree_is_found() -> None:
+    union = "class A:\n x: T\nclass B:\n y: int\nclass C:\n z: int\nT = A | B | C"
+    assert trees("m.py", union) == ["m.py T"]
+    nested = "class A:\n parts: tuple[A, ...]"
+    assert trees("m.py", nested) == ["m.py A"]
+    assert trees("m.py", "class A:\n x: int\nclass B(A):\n x: int") == []
+
+
+def test_mathematics_has_few_trees() -> None:
+    found = {each for name, text in MODULES.items() for each in trees(name, text)}
+    assert found - OTHERS == {*TREES}
+
+
 def readings() -> Counter[str]:
     """The formulas that the README's homework has read, its judging and printing included, each
     with how often."""
@@ -123,6 +178,7 @@ def test_the_house_does_not_grow() -> None:
 if __name__ == "__main__":
     print(f"{len(MODULES)} modules, {sum(text.count(chr(10)) for text in MODULES.values())} lines")
     print(f"tables of precedence outside of expressions/: {with_levels() or 0}")
+    print(f"trees of mathematics: {len(TREES)}")
     print(f"the README's homework: {sum(readings().values())} formulas read")
     for each in NAMED:
         print(f"{each}: {len(naming(each))} modules")

@@ -17,8 +17,7 @@ from symattn.calculus.gradients import Equation, Given, Gradients
 from symattn.calculus.names import head, spellings
 from symattn.calculus.new_names import readings
 from symattn.calculus.notation import Formula, functions, unseen
-from symattn.calculus.relations import EQUALITY
-from symattn.calculus.wording import concluded
+from symattn.calculus.wording import EQUALITY, concluded
 from symattn.errors import Fault, Malformed, short
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Written, written

@@ -16,9 +16,8 @@ from symattn.calculus.language import Array
 from symattn.calculus.names import Names, head
 from symattn.calculus.new_names import LOSSES, Reading, readings
 from symattn.calculus.notation import functions
-from symattn.calculus.relations import related
 from symattn.calculus.tensors import LineScope
-from symattn.calculus.wording import quoted, unquoted
+from symattn.calculus.wording import quoted, related, unquoted
 from symattn.errors import Fault, Faults, Malformed
 from symattn.expressions.syntax import Written, written
 from symattn.spelling import whole

@@ -9,8 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from symattn.calculus.relations import RELATION, begins, related
-from symattn.calculus.wording import Wording, assumed, framed, is_quoted, quoted, unquoted
+from symattn.calculus.wording import (
+    RELATION,
+    Wording,
+    assumed,
+    begins,
+    framed,
+    is_quoted,
+    quoted,
+    related,
+    unquoted,
+)
 from symattn.documents.text import DISPLAYS, INNER
 from symattn.limits import CHARACTERS
 

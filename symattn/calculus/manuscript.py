@@ -28,13 +28,17 @@ from symattn.calculus.equations import Equations
 from symattn.calculus.gradients import Equation, Given, Kind
 from symattn.calculus.layout import DOUBTFUL, Line, Peeled, laid_out
 from symattn.calculus.names import head
-from symattn.calculus.relations import DEFINITION, EQUALITY, RELATION, begins, related
 from symattn.calculus.wording import (
+    DEFINITION,
+    EQUALITY,
+    RELATION,
     Wording,
+    begins,
     concluded,
     framed,
     is_quoted,
     quoted,
+    related,
     unquoted,
 )
 from symattn.errors import Fault, Faults, Malformed, short

@@ -23,9 +23,51 @@ from typing import NamedTuple
 from symattn.calculus.names import head
 from symattn.calculus.new_names import LOSSES
 from symattn.calculus.notation import functions
-from symattn.calculus.relations import RELATION, begins, related
 from symattn.spelling import GREEK
 from symattn.spelling import words as vocabulary
+
+# -- signs and words that relate two sides of a formula ------------------------------------
+
+#: Signs of mathematics that relate nothing; all others of their kind do.
+_NO_RELATIONS = "∀∂∃∅∆∇∈∉∎∏∑−∓∕∖∗∘∙√∛∜∞∧∨∩∪∫⊕⊖⊗⊘⊙⊤⋅⋆⋮⋯⋱∴⟨⟩"
+_RELATIONS = "".join(
+    chr(code)
+    for first, last in ((0x2190, 0x2300), (0x27F0, 0x2800), (0x2900, 0x2980), (0x2A66, 0x2B00))
+    for code in range(first, last)
+    if chr(code) not in _NO_RELATIONS
+)
+#: Signs and words that relate two sides; whatever has one is no mere prose.
+RELATION = re.compile(
+    rf"===|:=|=:|[<>!=~]=|(?<=\s)~(?=\s)|<?=>|<?->|[=<>＝﹦꞊＜＞{re.escape(_RELATIONS)}]"
+    r"|\\(?:approx|equiv|leq?|geq?|lt|gt|neq?|to|sim|simeq|cong|doteq|propto|coloneqq|triangleq"
+    r"|Rightarrow|implies|iff|rightarrow|longrightarrow|mapsto|leqslant|geqslant)(?![A-Za-z])"
+    r"|\b(?:equals?|equal to|equalling|identical (?:to|with)|(?:the )?same as|coincides with"
+    r"|(?:less|greater|smaller|larger|more) than|at (?:most|least)|exceeds|vanish(?:es)?)\b",
+    re.IGNORECASE,
+)
+#: Ways to say that two sides are equal, and that a name is defined; other relations are none.
+EQUALITY = re.compile(
+    r"===?|=|≡|\\equiv(?![A-Za-z])"
+    r"|\b(?:is |are )?(?:equals?(?: to)?|identical (?:to|with)|the same as)(?!\w)"
+)
+DEFINITION = re.compile(r":=|≔|≜|\\(?:coloneqq|triangleq)(?![A-Za-z])")
+
+
+def related(text: str) -> bool:
+    """Return whether words or a formula relate something to something.
+
+    >>> related("A equals B"), related("A of B")
+    (True, False)
+    """
+    return RELATION.search(text) is not None
+
+
+def begins(text: str) -> bool:
+    """Return whether a text begins with a relation."""
+    return RELATION.match(text.lstrip()) is not None
+
+
+# -- words beside formulas ---------------------------------------------------------------
 
 #: Words that are as harmless between others: "the squared loss is".
 _DESCRIBING = vocabulary(
