@@ -563,6 +563,17 @@ def operands(operation: str) -> tuple[str, ...]:
 
 
 @cache
+def taking(kind: str) -> Mapping[str, int]:
+    """The operations that take an operand of a kind, and which one it is.
+
+    >>> dict(taking("Mask"))
+    {'mask': 1, 'where': 0}
+    """
+    kinds = {name: [parameters(name)[operand] for operand in operands(name)] for name in names()}
+    return {name: of_it.index(kind) for name, of_it in kinds.items() if kind in of_it}
+
+
+@cache
 def flows(operation: str) -> tuple[bool, ...]:
     """Return into which of its operands an operation lets gradients flow.
 

@@ -35,7 +35,7 @@ Tracks = list[list[Tracked]]
 #: complex steps don't underflow in them all.
 _STEEP = 100.0
 #: Which operand is a mask.
-MASKS = {"mask": 1, "where": 0}
+MASKS = definitions.taking("Mask")
 #: Operations on the exponentials of rows; where a constant is taken off a row, the last
 #: is less by it and the others stay the same.
 _SHIFTED = ("softmax", "log_softmax", "logsumexp")
@@ -200,6 +200,8 @@ def flow(
     if line.operation in definitions.names() and not definitions.flows(line.operation)[index]:
         return None
     match line.operation:
+        case "copy":
+            return gradient
         case "product" | "score":
             return _through_product(line, index, operands, gradient)
     known = known or operands

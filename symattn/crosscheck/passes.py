@@ -53,7 +53,7 @@ _NO_VALUE = {
     "angle": "a base that is not above 0",
 }
 #: Which operand holds whole numbers.
-_CLASSES = {"one_hot": 0, "embedding": 0, "nll": 1}
+_CLASSES = definitions.taking("Whole")
 #: Which operand lies between which numbers, where the definition itself takes any.
 _RANGES = {
     "smoothed": (1, 0.0, 1.0),

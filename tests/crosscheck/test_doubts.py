@@ -218,3 +218,17 @@ def test_no_slope_times_zero():
     gradient = recompute({"x": [0, 4]}, {"y": "sqrt(x * x)"}, loss).gradients["x"]["1"]
     assert np.isinf(gradient.bound).tolist() == [True, False]
     assert gradient.doubt.startswith("in the backward pass from y")
+
+
+@pytest.mark.parametrize(
+    ("text", "wrt"),
+    [("where(z / 3 - z / 3, S, T)", "ST"), ("embedding(2 * softmax([1, 1]), S)", "S")],
+)
+def test_what_flows_where_a_choice_is_open(text, wrt):
+    """Nothing is known of it, and that nothing flows least of all."""
+    given = {"z": "1e20", "S": [[1, 2], [3, 4]], "T": [[5, 6], [7, 8]]}
+    found = recompute(given, {"y": text}, Loss("y", None, list(wrt)))
+    for name in wrt:
+        gradient = found.gradients[name]["1"]
+        assert np.isinf(gradient.bound).all()
+        assert gradient.doubt == found.quantities["y"].doubt != ""
