@@ -204,6 +204,8 @@ def flow(
             return gradient
         case "product" | "score":
             return _through_product(line, index, operands, gradient)
+        case "softmax":
+            return _through_weights(run(line, operands, known), gradient)
     known = known or operands
     journal: list[Noted] = []
     noted = [[Noted(entry, journal) for entry in row] for row in operands[index]]
@@ -232,6 +234,16 @@ def _through_product(line: TapeLine, index: int, operands: Sequence[Rows], gradi
         case _, 0:
             return _multiplied("product", gradient, right, (len(left), inner))
     return _multiplied("product", _turned(gradient), left, (len(right), inner))
+
+
+def _through_weights(weights: Rows, gradient: Rows) -> Rows:
+    """Return what flows through a softmax into its scores, with fewer roundings than through the
+    exponentials and their sums."""
+    flows: Rows = []
+    for row, arriving in zip(weights, gradient, strict=True):
+        mean = sum(weight * flow for weight, flow in zip(row, arriving, strict=True))
+        flows.append([w * (g - mean) for w, g in zip(row, arriving, strict=True)])
+    return flows
 
 
 def _multiplied(name: str, left: Rows, right: Rows, grid: tuple[int, int]) -> Rows:

@@ -195,6 +195,12 @@ def test_a_wrong_flow_through_a_product_is_caught(text, place, monkeypatch):
     assert differing(computed(text))
 
 
+def test_a_wrong_flow_through_weights_is_caught(monkeypatch):
+    """What flows to the weights, as if it flowed to the scores."""
+    monkeypatch.setattr(evaluation, "_through_weights", lambda weights, gradient: gradient)
+    assert differing(computed("softmax(A)"))
+
+
 @pytest.mark.parametrize("text", ["maximum(A, C)", "clip(A, -0.7, s)", "relu(A)", "min(A, axis=1)"])
 def test_a_flow_to_a_number_that_is_not_the_greatest_is_caught(text, monkeypatch):
     """What flows to the first of some numbers, whichever is the greatest."""
