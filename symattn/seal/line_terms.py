@@ -158,10 +158,6 @@ class Terms:
         """An expression as Coq reads it."""
         return text(self.of(value, varied or {}))
 
-    def of(self, value: Expr, varied: Varied) -> Term:
-        """An expression in terms of Coq."""
-        return self._term(unnamed(value), varied)
-
     def slope(self, value: term.Partial, varied: Varied) -> Slope:
         """A derivative by an entry of an array: of what is there with a variable put in for it."""
         with self.variable("x") as x:
@@ -180,9 +176,11 @@ class Terms:
         """An array as Coq reads it as an argument, while others vary."""
         return within(self.array(array, varied), ATOM)
 
-    def _term(self, value: Expr, varied: Varied) -> Term:
+    def of(self, value: Expr, varied: Varied) -> Term:
+        """An expression in terms of Coq."""
+
         def inner(part: Expr) -> Term:
-            return self._term(part, varied)
+            return self.of(part, varied)
 
         match value:
             case term.Number(number):
@@ -201,12 +199,12 @@ class Terms:
             case term.Entry(array, at):
                 if array.of is not None:
                     return Entry(self.names[array], (), (self.array(array.of, varied),))
-                if (
+                if _has_no_name(array) or (
                     array.body is not None
                     and not self.is_defined(array)
                     and (any(each in varied for each in array.uses) and array not in varied)
                 ):
-                    return self.of(opened(value), varied)
+                    return inner(opened(value))
                 return self.array(array, varied).at(*map(self.place, at))
             case term.Add(terms):
                 found = inner(terms[0])
@@ -236,11 +234,11 @@ class Terms:
                 return Entry("delta").at(*self.compared(first, second))
             case term.AtMost(first, second):
                 return Entry("at_most").at(*self.compared(first, second))
-            case term.Partial(term.Entry(array), other, at) if other is array.of and (
-                other not in varied and not any(each in varied for each in other.uses)
-            ):
-                return Entry(self.names[self.gradient(array)]).at(*map(self.place, at))
-            case term.Partial():
+            case term.Partial(of, by, at):
+                loss = unnamed(of)
+                varies = by in varied or any(each in varied for each in by.uses)
+                if isinstance(loss, term.Entry) and loss.array.of is by and not varies:
+                    return Entry(self.names[self.gradient(loss.array)]).at(*map(self.place, at))
                 return self.slope(value, varied)
             case term.Limit():
                 raise Unsayable("a limit within a line")
@@ -286,9 +284,13 @@ def opened(entry: term.Entry) -> Expr:
 
 def unnamed(value: Expr) -> Expr:
     """An expression with the parts that have no name written out."""
-    if isinstance(value, term.Entry) and value.array.body is not None and "." in value.array.name:
+    if isinstance(value, term.Entry) and _has_no_name(value.array):
         return unnamed(opened(value))
     return term.mapped(value, unnamed, lambda at: at)
+
+
+def _has_no_name(array: Array) -> bool:
+    return array.body is not None and "." in array.name
 
 
 def same(one: object, other: object, bound: Mapping[object, Index], steps: Iterator[int]) -> bool:

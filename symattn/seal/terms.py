@@ -7,7 +7,7 @@ walkthroughs and lines of derivations are stated in the same terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isqrt
 from typing import Literal, cast
 
@@ -131,7 +131,7 @@ class Entry(Algebra):
 
     def at(self, *places: str) -> Entry:
         """Its entry at places as they are written."""
-        return replace(self, indices=(*self.indices, *map(Moved, places)))
+        return Entry(self.name, (*self.indices, *map(Moved, places)), self.of)
 
     def put(self, places: Sequence[str], x: str) -> Entry:
         """All of it with a variable for its entry at a place; of a number the variable."""
