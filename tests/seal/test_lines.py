@@ -62,6 +62,25 @@ def test_lines_are_stated_by_entries() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("x[i]^(3/2)", "(sqrt (x i)) ^ 3"),
+        ("x[i]^(-1)", "/ (x i)"),
+        ("t * t^(-1/2)", "t * / (sqrt t)"),
+        ("t^(1/3)", "Rpower t (1 / 3)"),
+        ("-(x[i] - t) - (-t) * (-1/2)", "- (x i - t) - (- t) * ((- 1) / 2)"),
+        ("t/(x[i]/t)/t - (t - x[i])", "t / (x i / t) / t - (t - x i)"),
+        ("exp(i * t) + n", "exp ((INR i + 1) * t) + INR n"),
+        ("sum(j, x[j] - t) * step(0 < t)", "sum n (fun j => x j - t) * above (t - 0) 0"),
+    ],
+)
+def test_terms_of_lines_are_written_with_the_brackets_they_need(said, written) -> None:
+    made = sealed(library.derive(f"x: n\nt: number\nassume t > 0\n{said} + x[i] = {said} + x[i]\n"))
+    (theorem,) = made.file.sealing()
+    assert theorem.statement.endswith(f"{written} + x i = {written} + x i")
+
+
 def test_names_of_coq_are_left_alone() -> None:
     """The derivation's R is the weights as a row, Coq's R the real numbers."""
     text = sealed(derivation("softmax-jacobian")).file.text()
