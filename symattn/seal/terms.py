@@ -164,7 +164,7 @@ class Sum(Algebra):
     body: Term
 
     def places(self) -> range:
-        """What the variable is in turn, where the size is a number."""
+        """The places that the variable is in turn, where the size is a number."""
         assert isinstance(self.size, int)
         return range(self.size)
 
