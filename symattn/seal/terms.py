@@ -198,7 +198,7 @@ class Slope(Algebra):
 Term = Number | Entry | Operation | Function | Sum | Choice | Slope
 ZERO, ONE = Number(fmpq(0)), Number(fmpq(1))
 
-#: Functions of every entry, as Coq calls them.
+#: Functions of every entry, as Coq calls them; the tactic ``slopes`` of the library knows each.
 FUNCTIONS: Mapping[str, str] = {name: row.coq for name, row in ELEMENTARY.items() if row.coq}
 BY_COQ = {row.coq: row for row in ELEMENTARY.values() if row.coq}
 
