@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import permutations, product
-from math import factorial, floor, gcd, lcm, prod
+from math import comb, factorial, floor, gcd, lcm, prod
 from typing import Any
 
 from symattn.calculus.kernel import kinds
@@ -65,7 +65,7 @@ class SumChoices:
                 if isinstance(own.size, int) and own.size <= _MOST_WRITTEN:
                     return Step("written", mono, k)
             if len(axes) == 1 and self._counts(body, variables[0]):
-                return Step("counted", mono)
+                return Step("counted", mono, _whole(body))
             if any(isinstance(a, kinds.Sum) and isinstance(k, int) and k > 0 for a, k in body):
                 return Step("flatten", mono)
             for k, own in enumerate(variables):
@@ -231,6 +231,20 @@ class SumChoices:
                 entries = [self.kernel.entry(array, way) for way in ways]
             self.symmetric[array] = entries[0] == entries[1]
         return self.symmetric[array]
+
+
+def _whole(body: Mono) -> tuple[Fraction, ...] | None:
+    """The coefficients of ``1^p + ... + n^p`` (J. Faulhaber), by the numbers of Bernoulli."""
+    match body:
+        case ((kinds.Position(), int(p)),):
+            numbers = [UNIT]
+            for m in range(1, p + 1):
+                below = sum((comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
+                numbers.append(-below / (m + 1))
+            numbers[1] = Fraction(1, 2)
+            highest = (comb(p + 1, k) * numbers[k] / (p + 1) for k in range(p, -1, -1))
+            return (Fraction(0), *highest)
+    return None
 
 
 def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ...], ...]:

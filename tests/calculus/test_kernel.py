@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -605,6 +606,20 @@ def test_a_sum_is_nested_with_all_its_factors() -> None:
     assert isinstance(atom, kinds.Sum)
     constant = kernel.atom(kinds.Sum, atom.axes, ((letter, 1),))
     assert RULES["nest"](kernel, ((constant, 1),), (0,)) == kernel.mul(number, kernel.size("n"))
+
+
+@pytest.mark.parametrize("whole", [None, (0, "1/2"), (0, "1/2", "1/3"), (0, "1/2", "1/2", 1), ()])
+def test_a_sum_of_places_is_what_its_differences_say(whole) -> None:
+    """A polynomial whose differences are other terms is refused, whoever gives it."""
+    kernel = Kernel()
+    read = draft.read({**TABLES, "define": {}, "lines": [{"line": "sum(i, i + 0 * x[i]) == t"}]})
+    line = line_reading.line("sum(i, i + 0 * x[i]) == n * (n + 1) / 2", read.scope)
+    sum_of_places, closed = map(kernel.read, line.sides)
+    (total,) = sum_of_places
+    half = Fraction(1, 2)
+    assert RULES["counted"](kernel, total, (Fraction(0), half, half)) == closed
+    with pytest.raises(Unproved):
+        RULES["counted"](kernel, total, whole and tuple(map(Fraction, whole)))
 
 
 def test_a_bundled_derivation_is_no_reason_in_a_certificate() -> None:

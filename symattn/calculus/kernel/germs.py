@@ -41,6 +41,11 @@ SERIES: Mapping[str, Lemma] = {
     "sin": ("sin x = x - x^3/3! + ...", lambda k: (ZERO, UNIT, ZERO, -UNIT)[k % 4] / factorial(k)),
     "cos": ("cos x = 1 - x^2/2! + ...", lambda k: (UNIT, ZERO, -UNIT, ZERO)[k % 4] / factorial(k)),
 }
+ADDITION: Mapping[str, tuple[tuple[str, str, int], ...]] = {
+    "sin": (("sin", "cos", 1), ("cos", "sin", 1)),
+    "cos": (("cos", "cos", 1), ("sin", "sin", -1)),
+}
+"""A function of ``a + b`` by products of one function of a, another of b, and a sign."""
 
 
 def _binomial(e: Exponent) -> Lemma:
@@ -323,20 +328,17 @@ class Germs:
     def _wave(self, atom: kinds.Function, germ: Germ) -> Germ:
         """Sine and cosine of a sum, and others that have a slope."""
         growth, still, rest = self._parted(germ)
-        value = self._still(self.kernel.function(atom.name, still))
         if growth:
             raise Unproved("a limit of what swings")
-        if atom.name not in ("sin", "cos"):
+        if atom.name not in ADDITION:
             if rest.parts:
                 raise Unproved(f"a limit in {atom.name}")
-            return Germ(value.parts, rest.errors)
-        even = self._mul(value, self._series(rest, SERIES["cos"]))
-        is_sine = atom.name == "sin"
-        slope = (
-            self.kernel.function("cos", still) if is_sine else -self.kernel.function("sin", still)
-        )
-        odd = self._mul(self._still(slope), self._series(rest, SERIES["sin"]))
-        return self._add(even, odd)
+            return Germ(self._still(self.kernel.function(atom.name, still)).parts, rest.errors)
+        total = Germ({})
+        for outer, inner, sign in ADDITION[atom.name]:
+            value = self._still(self.kernel.function(outer, still) * sign)
+            total = self._add(total, self._mul(value, self._series(rest, SERIES[inner])))
+        return total
 
 
 def expansion(kernel: Computing, mono: Mono, terms: int) -> Poly:

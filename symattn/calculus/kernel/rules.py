@@ -7,6 +7,7 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing, Rule, primes
+from symattn.calculus.kernel.germs import ADDITION
 from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place
 from symattn.calculus.kernel.signs import Relation, Sign
 from symattn.calculus.kernel.terms import (
@@ -255,15 +256,14 @@ def angle(kernel: Computing, mono: Mono, part: tuple[Mono, Fraction]) -> Poly:
     """``sin(a + b) == sin(a) * cos(b) + cos(a) * sin(b)``,
     ``cos(a + b) == cos(a) * cos(b) - sin(a) * sin(b)``."""
     atom, e = only(mono, kinds.Function)
-    check(atom.name in ("sin", "cos") and e == 1)
+    check(atom.name in ADDITION and e == 1)
     first = single(part[0], Fraction(part[1]))
     rest = Poly(atom.of) - first
     check(bool(rest) and bool(first))
-    sines = [kernel.function("sin", angle) for angle in (first, rest)]
-    cosines = [kernel.function("cos", angle) for angle in (first, rest)]
-    if atom.name == "sin":
-        return kernel.mul(sines[0], cosines[1]) + kernel.mul(cosines[0], sines[1])
-    return kernel.mul(cosines[0], cosines[1]) - kernel.mul(sines[0], sines[1])
+    return summed(
+        kernel.mul(kernel.function(outer, first), kernel.function(inner, rest)) * sign
+        for outer, inner, sign in ADDITION[atom.name]
+    )
 
 
 @rule

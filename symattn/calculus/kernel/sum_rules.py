@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from math import comb
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Computing
 from symattn.calculus.kernel.germs import expansion
-from symattn.calculus.kernel.kinds import UNIT, Atom, Mono, Place
+from symattn.calculus.kernel.kinds import Atom, Mono, Place
 from symattn.calculus.kernel.rules import MOST_WRITTEN, RULES, check, only, rule
 from symattn.calculus.kernel.terms import (
     Poly,
@@ -217,7 +216,7 @@ def slide(kernel: Computing, mono: Mono, data: tuple[int, int]) -> Poly:
 
 
 @rule
-def counted(kernel: Computing, mono: Mono, _: None) -> Poly:
+def counted(kernel: Computing, mono: Mono, whole: tuple[Fraction, ...] | None) -> Poly:
     """``sum(i, i**2 + 0 * x[i]) == n * (n + 1) * (2 * n + 1) / 6`` and other powers of places
     (J. Faulhaber); ``sum(i, step(i <= k)) * x[k] == k * x[k]``, how many there are up to one."""
     with _inside(kernel, mono) as (body, variables):
@@ -226,7 +225,7 @@ def counted(kernel: Computing, mono: Mono, _: None) -> Poly:
         here: Place = (own, 0, ())
         match body:
             case ((kinds.Position(at), int(e)),) if at == here and e > 0:
-                return _powers_of_places(kernel.size(own.size), e, kernel)
+                return _telescoped(kernel, own, body, whole or ())
             case ((kinds.AtMost(first, second), 1),) if here in (first, second):
                 other = second if first == here else first
                 check(other[0] is not own)
@@ -238,18 +237,16 @@ def counted(kernel: Computing, mono: Mono, _: None) -> Poly:
         raise Unproved("this rule does not apply")
 
 
-def _powers_of_places(size: Poly, power_: int, kernel: Computing) -> Poly:
-    """1^p + ... + n^p, by the numbers of Bernoulli."""
-    numbers = [UNIT]
-    for m in range(1, power_ + 1):
-        below = sum((comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
-        numbers.append(-below / (m + 1))
-    numbers[1:2] = [Fraction(1, 2)]
-    return summed(
-        kernel.times(size, power_ + 1 - k) * (comb(power_ + 1, k) * numbers[k] / (power_ + 1))
-        for k in range(power_ + 1)
-        if numbers[k]
-    )
+def _telescoped(kernel: Computing, own: Index, body: Mono, whole: tuple[Fraction, ...]) -> Poly:
+    """``f(1) + ... + f(n) = F(n) - F(0)`` where ``f(i) = F(i) - F(i - 1)``: of such an F the
+    coefficients are given."""
+
+    def at(place: Place) -> Poly:
+        powers = (kernel.times(kernel.position(place), k) for k in range(len(whole)))
+        return summed(each * Fraction(c) for each, c in zip(powers, whole, strict=True))
+
+    check(at((own, 0, ())) - at((own, -1, ())) == single(body))
+    return at(end_of(own.size)) - at((None, 0, ()))
 
 
 # -- limits and expected values ------------------------------------------------------------------
