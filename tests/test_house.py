@@ -24,9 +24,9 @@ MODULES = {
     path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")
 }
 #: Modules that name an operation, or a composite function, in code.
-NAMED = {"rmsnorm": 4, "sin": 26, "erf": 14}
+NAMED = {"rmsnorm": 4, "sin": 23, "erf": 12}
 #: Modules, and lines of all.
-MOST, LINES = 356, 109_976
+MOST, LINES = 356, 109_716
 #: Trees of mathematics, each with why it is not the one grammar's.
 TREES = {
     "expressions/syntax.py Tree": "the one grammar's",

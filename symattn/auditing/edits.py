@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, permutations
 from math import log2
@@ -28,7 +28,7 @@ from symattn.auditing.model import AuditedGraph, Flags, Model, Predicted, floati
 from symattn.auditing.prints import pen_slips
 from symattn.auditing.terms import mistaken_calls
 from symattn.errors import SymattnError, Undecided
-from symattn.languages.sentence import Sentence
+from symattn.languages.sentence import Sentence, joined
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
 from symattn.numbers.float_formats import FloatFormat
@@ -333,6 +333,13 @@ class Edit:
     def price(self) -> float:
         """Return how rare its kind is, in bits."""
         return KINDS[self.kind].price
+
+
+def together(edits: Sequence[Edit]) -> Edit:
+    """The same edit of several steps as one."""
+    words = (tuple(dict.fromkeys(each)) for each in zip(*(x.words for x in edits), strict=True))
+    said = tuple(each[0] if len(each) == 1 else joined(each, ", ") for each in words)
+    return replace(edits[0], words=said)
 
 
 # -- what could be in the place of one step of a recipe ----------------------------------

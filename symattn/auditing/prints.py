@@ -230,7 +230,8 @@ def pen_slips(figure: Figure) -> Iterator[Sentence]:
         swapped = (b[:k] + b[k + 1] + b[k] + b[k + 2 :] for k in range(width - 1))
         if a != b and a in swapped:
             yield Sentence("two neighbouring digits are swapped")
-        elif sum(x != y for x, y in zip(a, b, strict=True)) == 1:
+        elif sum(x != y for x, y in zip(a, b, strict=True)) == 1 and len(b.strip("0")) > 1:
+            # Of a figure of one digit this would say nothing.
             yield Sentence("one digit is another")
 
 
@@ -246,16 +247,16 @@ def _is_shifted(figure: Figure, printed: PrintedNumber, correct: int) -> bool:
     return power != 0 and (shows or printed.count * moved == correct)
 
 
-def rederived(recipe: AuditedGraph, node: Node, instead: Node) -> list[Node] | None:
-    """For each figure the node that it is an entry of, where another stands in the place of
-    one forward and the gradients are those of that; None where there are none."""
+def rederived(recipe: AuditedGraph, instead: Mapping[int, Node]) -> list[Node] | None:
+    """For each figure the node that it is an entry of, where others stand in the places of some
+    forward, by their serials, and the gradients are those of these; None where there are none."""
     program, case = recipe.solution.program, recipe.solution.case
     if program.upstream is None or not case.output:
         return None
     output = recipe.named[case.output]
-    if node not in ancestors([output]):
+    if not any(node.serial in instead for node in ancestors([output])):
         return None
-    put = {node.serial: instead}
+    put = dict(instead)
     quantities = {name: replaced(recipe.named[name], put) for name in program.quantities}
     forward = Program(quantities, program.given, program.steps)
     backward = differentiate(forward, case.output)

@@ -21,7 +21,16 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from symattn.auditing.edits import Base, Edit, Exactly, Site, Weights, confirmed_by, with_entries
+from symattn.auditing.edits import (
+    Base,
+    Edit,
+    Exactly,
+    Site,
+    Weights,
+    confirmed_by,
+    together,
+    with_entries,
+)
 from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind
 from symattn.auditing.model import AuditedGraph, Flags, Model, Place, Predicted
 from symattn.auditing.prints import (
@@ -39,7 +48,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import rational
 from symattn.programs.enclosures import FloatOperations, Matrix
-from symattn.programs.nodes import Node, Run, ancestors
+from symattn.programs.nodes import SOURCES, Node, Run, ancestors, replaced
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
@@ -60,6 +69,8 @@ _EACH, _ENTRIES, _TARGETS = 600, 48, 24
 _ROOM = 10_000_000
 #: Of so many edits the gradients are derived anew.
 _REDERIVED = 40
+#: Kinds that nobody makes in all steps that are alike.
+_ONCE = frozenset({"operand-ignored", "other-quantity", "other-matrix", "heads-exchanged"})
 #: A number that is solved for is told by so many digits at least, and all it has.
 _FEWEST, _ALL = 3, 17
 #: An edit may divide by zero: what comes of it is no number, and gives no figure.
@@ -178,6 +189,7 @@ class Search:
         for steps in (True, False):
             for site in sites:
                 self._try(site, steps)
+        self._try_everywhere(exact, [site for site in sites if site.model is exact])
         for site in sites:
             self._solve(site)
         self._rederive(exact)
@@ -288,12 +300,47 @@ class Search:
         }
         for edit in [*edits.values()][:_REDERIVED]:
             assert edit.instead is not None
-            nodes = rederived(self.recipe, edit.node, edit.instead)
+            nodes = rederived(self.recipe, {edit.node.serial: edit.instead})
             if nodes is not None:
-                run: Run[Matrix] = Run(FloatOperations(), self.recipe.leaf)
-                places = zip(nodes, self.recipe.places, strict=True)
-                predicted = np.array([run[node][i, j] for node, (_, i, j) in places])
-                self._weigh(model, False, [edit], predicted[None], nodes=tuple(nodes))
+                self._weigh_nodes(model, edit, nodes)
+
+    def _weigh_nodes(self, model: Model, edit: Edit, nodes: Sequence[Node]) -> None:
+        """Weigh an edit with which the figures are entries of these nodes."""
+        run: Run[Matrix] = Run(FloatOperations(), self.recipe.leaf)
+        places = zip(nodes, self.recipe.places, strict=True)
+        predicted = np.array([run[node][i, j] for node, (_, i, j) in places])
+        self._weigh(model, False, [edit], predicted[None], nodes=tuple(nodes))
+
+    def _try_everywhere(self, model: Model, sites: Sequence[Site]) -> None:
+        """Other operations in the places of all steps that are alike, as who leaves out a scale
+        does in every head: that is one slip, not as many as there are heads."""
+        alike: dict[object, dict[int, Edit]] = defaultdict(dict)
+        for site in sites:
+            if not site.in_use:
+                for edit in site.operations():
+                    if edit.kind not in _ONCE and edit.instead is not None:
+                        key = edit.kind, self._form(edit.node), self._form(edit.instead)
+                        alike[key].setdefault(edit.node.serial, edit)
+        work = sum(node.grid[0] * node.grid[1] for node in self.recipe.needed)
+        for edits in alike.values():
+            self._work -= work if len(edits) > 1 else 0
+            if len(edits) > 1 and self._work > 0:
+                put: dict[int, Node] = {}
+                for serial, edit in sorted(edits.items()):
+                    assert edit.instead is not None
+                    put[serial] = replaced(edit.instead, put)
+                nodes = rederived(self.recipe, put)
+                if nodes is None:
+                    nodes = [replaced(node, put) for node, _, _ in self.recipe.places]
+                self._weigh_nodes(model, together([*edits.values()]), nodes)
+
+    def _form(self, node: Node, is_inside: bool = False) -> object:
+        """Return what a step computes, of whatever quantities."""
+        if is_inside and node.serial in self.recipe.names:
+            # Sizes, such as d_k, are the same for all.
+            return node.serial if node.grid == (1, 1) else ""
+        inside = tuple(self._form(x, is_inside=True) for x in node.operands)
+        return node.op, inside, node.serial if node.op in SOURCES else None
 
     # -- one wrong number ----------------------------------------------------------
 
