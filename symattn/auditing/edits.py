@@ -247,10 +247,12 @@ def table(rows: list[list[Value | Masked]]) -> Node:
 
 @dataclass(frozen=True)
 class EditKind:
-    """A kind of edit: its price in bits, and its phrase, with letters for words of the search."""
+    """A kind of edit: its price in bits, and its phrase, with letters for words of the search;
+    ``once`` where nobody makes it in all steps that are alike."""
 
     price: float
     phrase: str
+    once: bool = False
 
 
 KINDS: Mapping[str, EditKind] = {
@@ -271,9 +273,9 @@ KINDS: Mapping[str, EditKind] = {
     "transposed": EditKind(4.5, "{a} with {b} and its transpose mixed up"),
     "result-transposed": EditKind(5.5, "{a} transposed"),
     "product-swapped": EditKind(5.5, "{a} with the factors of the product in the wrong order"),
-    "operand-ignored": EditKind(5.5, "{a} replaced by {b}"),
-    "other-quantity": EditKind(5.5, "{a} replaced by {b}"),
-    "other-matrix": EditKind(5.0, "{a} with {b} instead of {c}"),
+    "operand-ignored": EditKind(5.5, "{a} replaced by {b}", once=True),
+    "other-quantity": EditKind(5.5, "{a} replaced by {b}", once=True),
+    "other-matrix": EditKind(5.0, "{a} with {b} instead of {c}", once=True),
     "term-dropped": EditKind(4.5, "{a} without the term {b}"),
     "term-sign": EditKind(5.5, "{a} with the wrong sign of {b}"),
     "product-dropped": EditKind(5.5, "{a} without the part {b} of its sum"),
@@ -287,7 +289,9 @@ KINDS: Mapping[str, EditKind] = {
     "entry-of-column": EditKind(7.0, "{a} used instead of {b}"),
     "entries-swapped": EditKind(6.0, "{a} and {b} swapped"),
     "mirrored": EditKind(6.0, "{a} with its {b} triangle mirrored"),
-    "heads-exchanged": EditKind(6.0, "{a} with parts {b} and {c} swapped, counted from 0"),
+    "heads-exchanged": EditKind(
+        6.0, "{a} with parts {b} and {c} swapped, counted from 0", once=True
+    ),
     "off-by-one": EditKind(6.0, "{a} divided by {b} instead of {c}"),
     "other-base": EditKind(6.0, "{a} to base {b}"),
     "held-in": EditKind(7.0, "{a} stored as {b}"),

@@ -22,6 +22,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from symattn.auditing.edits import (
+    KINDS,
     Base,
     Edit,
     Exactly,
@@ -69,8 +70,6 @@ _EACH, _ENTRIES, _TARGETS = 600, 48, 24
 _ROOM = 10_000_000
 #: Of so many edits the gradients are derived anew.
 _REDERIVED = 40
-#: Kinds that nobody makes in all steps that are alike.
-_ONCE = frozenset({"operand-ignored", "other-quantity", "other-matrix", "heads-exchanged"})
 #: A number that is solved for is told by so many digits at least, and all it has.
 _FEWEST, _ALL = 3, 17
 #: An edit may divide by zero: what comes of it is no number, and gives no figure.
@@ -318,21 +317,22 @@ class Search:
         for site in sites:
             if not site.in_use:
                 for edit in site.operations():
-                    if edit.kind not in _ONCE and edit.instead is not None:
+                    if not KINDS[edit.kind].once and edit.instead is not None:
                         key = edit.kind, self._form(edit.node), self._form(edit.instead)
                         alike[key].setdefault(edit.node.serial, edit)
         work = sum(node.grid[0] * node.grid[1] for node in self.recipe.needed)
-        for edits in alike.values():
-            self._work -= work if len(edits) > 1 else 0
-            if len(edits) > 1 and self._work > 0:
-                put: dict[int, Node] = {}
-                for serial, edit in sorted(edits.items()):
-                    assert edit.instead is not None
-                    put[serial] = replaced(edit.instead, put)
-                nodes = rederived(self.recipe, put)
-                if nodes is None:
-                    nodes = [replaced(node, put) for node, _, _ in self.recipe.places]
-                self._weigh_nodes(model, together([*edits.values()]), nodes)
+        for edits in (edits for edits in alike.values() if len(edits) > 1):
+            self._work -= work
+            if self._work <= 0:
+                return
+            put: dict[int, Node] = {}
+            for serial, edit in sorted(edits.items()):
+                assert edit.instead is not None
+                put[serial] = replaced(edit.instead, put)
+            nodes = rederived(self.recipe, put)
+            if nodes is None:
+                nodes = [replaced(node, put) for node, _, _ in self.recipe.places]
+            self._weigh_nodes(model, together([*edits.values()]), nodes)
 
     def _form(self, node: Node, is_inside: bool = False) -> object:
         """Return what a step computes, of whatever quantities."""

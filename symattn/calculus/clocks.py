@@ -74,19 +74,15 @@ class _Clock:
     def _ring(self) -> None:
         # There is no clock of a thread that has just ended.
         with suppress(OSError):
-            self._ring_on()
-
-    def _ring_on(self) -> None:
-        while True:
-            while (left := self._end - self._now()) > 0:
-                if self._over.wait(max(left, 0.001)):
-                    return
-            with self._lock:
-                if self._stopped:
-                    return
-                self._rung = True
-                self._interrupt()
-            self._end += _AGAIN
+            while not self._stopped:
+                while (left := self._end - self._now()) > 0:
+                    if self._over.wait(max(left, 0.001)):
+                        return
+                with self._lock:
+                    if not self._stopped:
+                        self._rung = True
+                        self._interrupt()
+                self._end += _AGAIN
 
     def stop(self) -> None:
         """Interrupt no more, nor with what was not raised yet."""

@@ -8,14 +8,14 @@ from typing import assert_never
 
 from symattn.calculus import language as term
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import Atom, Exponent, Frozen, Mono, Place, within
+from symattn.calculus.kernel.kinds import Atom, Frozen, Mono, Place, within
 from symattn.calculus.kernel.signs import Condition, Exists, Source
 from symattn.calculus.kernel.terms import Poly
 from symattn.calculus.language import AxisPlace, Index
 from symattn.calculus.names import LETTERS, free_letters
-from symattn.calculus.writing import SideCondition, goal, tree
+from symattn.calculus.writing import SideCondition, goal, length, tree
 from symattn.expressions import syntax
-from symattn.expressions.syntax import Call, Cell, Comparison, Literal, Name, Tree
+from symattn.expressions.syntax import Call, Cell, Name, Tree
 
 
 def written(condition: Condition, sources: Mapping[Condition, Source]) -> SideCondition:
@@ -32,7 +32,7 @@ def written(condition: Condition, sources: Mapping[Condition, Source]) -> SideCo
     return SideCondition.that(value, relation, _ZERO, letters)
 
 
-_ZERO = Literal("0")
+_ZERO = syntax.rational(0)
 
 
 def _source(source: Source | None, is_bound: bool) -> tuple[Tree, tuple[str, ...]] | None:
@@ -68,16 +68,15 @@ def _source(source: Source | None, is_bound: bool) -> tuple[Tree, tuple[str, ...
 
 def _place_exists(axis: term.Axis, at: Place) -> SideCondition:
     base, offset, _ = at
-    length: Tree = Name(axis) if isinstance(axis, str) else Literal(str(axis))
     if base is None:
-        return SideCondition.that(length, ">=", Literal(str(offset)))
+        return SideCondition.that(length(axis), ">=", syntax.rational(offset))
     if base == axis and offset <= 0:
-        return SideCondition.that(length, ">=", Literal(str(1 - offset)))
+        return SideCondition.that(length(axis), ">=", syntax.rational(1 - offset))
     index = _Writer().place((base, 0, ()))
     every = (syntax.text(index),) if isinstance(base, int) else ()
     if offset < 0:
-        return SideCondition.that(index, ">=", Literal(str(1 - offset)), every)
-    return SideCondition.that(_Writer().place((base, offset, ())), "<=", length, every)
+        return SideCondition.that(index, ">=", syntax.rational(1 - offset), every)
+    return SideCondition.that(_Writer().place((base, offset, ())), "<=", length(axis), every)
 
 
 class _Writer:
@@ -96,13 +95,11 @@ class _Writer:
         return syntax.added(terms) if products else _ZERO
 
     def _product(self, mono: Mono, c: Fraction) -> Tree:
-        factors = sorted((self._power(atom, e) for atom, e in mono), key=syntax.text)
+        powers = (syntax.powered(self.atom(atom), e) for atom, e in mono)
+        factors = sorted(powers, key=syntax.text)
         if c != 1 or not factors:
             factors.insert(0, syntax.rational(c))
         return syntax.multiplied(factors)
-
-    def _power(self, atom: Atom, e: Exponent) -> Tree:
-        return syntax.powered(self.atom(atom), e)
 
     def atom(self, atom: Atom) -> Tree:
         match atom:
@@ -117,10 +114,9 @@ class _Writer:
             case kinds.Delta(first, second):
                 return Call("delta", (self.place(first), self.place(second)))
             case kinds.AtMost(first, second):
-                places = self.place(first), self.place(second)
-                return Call("step", (Comparison(places, ("<=",)),))
+                return syntax.indicator(self.place(first), "<=", self.place(second))
             case kinds.Positive(term):
-                return Call("step", (Comparison((_ZERO, self.poly(term)), ("<",)),))
+                return syntax.indicator(_ZERO, "<", self.poly(term))
             case kinds.Function(name, term):
                 return Call(name, (self.poly(term),))
             case kinds.Bracket(term):

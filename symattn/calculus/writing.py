@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, AxisPlace, Expr
+from symattn.calculus.language import Array, Axis, AxisPlace, Expr
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Binary, Call, Cell, Comparison, Name, Tree, Written
 
@@ -23,8 +23,7 @@ def tree(value: Expr) -> Tree:
         case term.Constant(name):
             return Name(name)
         case term.Size():
-            size = term.length(value)
-            return Name(size) if isinstance(size, str) else syntax.rational(size)
+            return length(term.length(value))
         case term.Position(index):
             return Name(index.name)
         case term.Entry(array, at):
@@ -40,7 +39,7 @@ def tree(value: Expr) -> Tree:
         case term.Power(base, exponent):
             return syntax.powered(tree(base), exponent)
         case term.Apply("positive", body):
-            return Call("step", (Comparison((syntax.rational(0), tree(body)), ("<",)),))
+            return syntax.indicator(syntax.rational(0), "<", tree(body))
         case term.Apply(function, body):
             return Call(function, (tree(body),))
         case term.Sum(index, body):
@@ -48,7 +47,7 @@ def tree(value: Expr) -> Tree:
         case term.Delta(first, second):
             return Call("delta", (place(first), place(second)))
         case term.AtMost(first, second):
-            return Call("step", (Comparison((place(first), place(second)), ("<=",)),))
+            return syntax.indicator(place(first), "<=", place(second))
         case term.Partial(of, array, at):
             return Call("diff", (tree(of), _entry(array, at)))
         case term.Limit(body, variable, target):
@@ -58,6 +57,11 @@ def tree(value: Expr) -> Tree:
         case term.Operations(arrays):
             return Call("operations", tuple(Name(part.name) for part in arrays))
     raise TypeError(type(value).__name__)
+
+
+def length(axis: Axis) -> Tree:
+    """The length of an axis."""
+    return Name(axis) if isinstance(axis, str) else syntax.rational(axis)
 
 
 def goal(target: Fraction | str) -> Tree:

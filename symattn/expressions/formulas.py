@@ -52,15 +52,6 @@ def with_exp(tree: Tree) -> Tree:
     return syntax.mapped(tree, with_exp)
 
 
-def indicator(left: Tree, relation: str, right: Tree) -> Tree:
-    """Iverson's bracket: 1 where a comparison holds, else 0.
-
-    >>> syntax.shown(indicator(E, ">", PI))
-    '[e > pi]'
-    """
-    return syntax.Call("step", (syntax.Comparison((left, right), (relation,)),))
-
-
 def matrix(rows: Iterable[Iterable[Tree]]) -> Tree:
     """Rows of entries in brackets."""
     return syntax.Array(tuple(syntax.Array(tuple(row)) for row in rows))

@@ -318,6 +318,15 @@ def rational(number: Fraction | int) -> Tree:
     return negated(size) if number < 0 else size
 
 
+def indicator(left: Tree, relation: str, right: Tree) -> Tree:
+    """Return Iverson's bracket: 1 where a comparison holds, else 0.
+
+    >>> shown(indicator(Name("x"), ">", Literal("0")))
+    '[x > 0]'
+    """
+    return Call("step", (Comparison((left, right), (relation,)),))
+
+
 def powered(base: Tree, exponent: Fraction | int) -> Tree:
     """Return a power of a tree: itself, a root, or with its exponent.
 

@@ -132,7 +132,7 @@ def _operation(node: Node, x: list[Tree]) -> Tree:
         case "maximum":
             return Call("max", (x[0], x[1]))
         case "above":
-            return f.indicator(x[0], ">", x[1])
+            return syntax.indicator(x[0], ">", x[1])
         case "hide":
             is_causal = node.operands[1].op == "triangle"
             return Call("causal", (x[0],)) if is_causal else Call("mask", (x[0], x[1]))
@@ -168,7 +168,7 @@ def _call(written: WrittenCall, x: list[Tree]) -> Tree:
             shown = f"grad({syntax.shown(x[0])}, {syntax.shown(x[1])})"
             return f.Symbol(shown, t.fraction(of, by))
         case ">" | ">=" | "<" | "<=" | "==" | "!=":
-            return f.indicator(x[0], written.function, x[1])
+            return syntax.indicator(x[0], written.function, x[1])
     given = (*zip(written.labels, x, strict=True), *written.options)
     arguments = tuple(value for name, value in given if not name)
     return Call(written.function, arguments, tuple((name, value) for name, value in given if name))

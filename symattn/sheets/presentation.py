@@ -82,7 +82,7 @@ class FormulaScalars:
 
     def above(self, x: syntax.Tree, y: syntax.Tree) -> syntax.Tree:
         """Iverson's bracket."""
-        return f.indicator(x, ">", y)
+        return syntax.indicator(x, ">", y)
 
     def is_positive(self, x: syntax.Tree) -> bool:
         """The exact run has seen to that."""

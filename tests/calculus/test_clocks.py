@@ -119,7 +119,7 @@ def test_time_is_limited_in_any_thread() -> None:
 
 
 def test_an_interruption_that_nobody_heard_is_made_again(monkeypatch) -> None:
-    """What is raised while an object ends is lost; the work ends all the same."""
+    """An exception that is raised while an object ends is lost; the work ends all the same."""
     lost = []
     monkeypatch.setattr(sys, "unraisablehook", lambda raised: lost.append(raised.exc_type))
 

@@ -17,5 +17,5 @@ def functions(module: ModuleType) -> set[str]:
 
 
 def test_every_definition_has_a_name():
-    """What takes an index is a definition, and nothing else is."""
+    """A function that takes an index is a definition, and nothing else is."""
     assert functions(definitions) == set(definitions.names())

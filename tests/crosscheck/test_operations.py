@@ -196,14 +196,14 @@ def test_a_wrong_flow_through_a_product_is_caught(text, place, monkeypatch):
 
 
 def test_a_wrong_flow_through_weights_is_caught(monkeypatch):
-    """What flows to the weights, as if it flowed to the scores."""
+    """Give to the scores all that flows to the weights."""
     monkeypatch.setattr(evaluation, "_through_weights", lambda weights, gradient: gradient)
     assert differing(computed("softmax(A)"))
 
 
 @pytest.mark.parametrize("text", ["maximum(A, C)", "clip(A, -0.7, s)", "relu(A)", "min(A, axis=1)"])
 def test_a_flow_to_a_number_that_is_not_the_greatest_is_caught(text, monkeypatch):
-    """What flows to the first of some numbers, whichever is the greatest."""
+    """Give all that flows to the first of some numbers, whichever is the greatest."""
 
     def wrong(self, row, way, is_shared):
         made = greatest_of(self, row, way, is_shared)

@@ -89,7 +89,7 @@ FLOWS = {
     ("outer", "u"): "sum((G[i][j] * v[j] for j in range(m)))",
     ("softmax", "S"): "A[i][j] * (G[i][j] - sum((A[i][k] * G[i][k] for k in range(m))))",
 }
-"""What flows into an operand, of its indices in their order."""
+"""The gradient by an operand, of its indices in their order."""
 
 
 @pytest.mark.parametrize(("name", "operand"), FLOWS)
