@@ -1,13 +1,9 @@
-"""Evidence of each figure of a document for an edit of its recipe, or against one, in bits.
+"""Edits of a document's recipe: what every figure would be if one step were another.
 
-Edits in exact numbers: what is named from floats is confirmed, figure by figure.
-
-Edits of a recipe: the usual mistakes, each as what one step is instead.
-
-An edit gives a step other values; the rest of the recipe stays as it is. Which
-there are is a table: a kind, how rare it is in bits, and its phrase. The prices
-are a code: all kinds together have a chance of at most 1 (J. Rissanen, Modeling
-by shortest data description, 1978)."""
+An edit is a slip (:mod:`symattn.slips`) at one step, which gives that other values; the rest of
+the recipe stays as it is. Floats only look for causes: figures are evidence for an edit or
+against it, in bits, and what is named is confirmed exactly, figure by figure.
+"""
 
 from __future__ import annotations
 
@@ -17,30 +13,245 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, permutations
 from math import log2
-from string import ascii_lowercase
 
 import numpy as np
 import numpy.typing as npt
 from flint import arb, fmpq
 
 from symattn.auditing.figures import Figure
-from symattn.auditing.model import AuditedGraph, Flags, Model, Predicted, floating
 from symattn.auditing.prints import pen_slips
-from symattn.auditing.terms import mistaken_calls
 from symattn.errors import SymattnError, Undecided
+from symattn.expressions import syntax
+from symattn.expressions.syntax import gradient_name
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
 from symattn.numbers.float_formats import FloatFormat
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
-from symattn.programs import nodes
-from symattn.programs.enclosures import Matrix
-from symattn.programs.nodes import Node, ancestors, rebuilt
+from symattn.programs import display, nodes
+from symattn.programs.enclosures import FloatOperations, Matrix, applied
+from symattn.programs.nodes import Node, Run, ancestors, rebuilt, replaced
+from symattn.programs.program import Program, differentiate
+from symattn.slips.catalogue import KINDS, Word, phrase, slips
+from symattn.slips.graph import Graph, Place
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
+
+Predicted = npt.NDArray[np.float64]
+"""What all figures would be; a row for each of many alternatives."""
+Flags = npt.NDArray[np.bool_]
+
+#: So many alternatives are run at once.
+_MANY = 256
+
+
+class AuditedGraph:
+    """The graph of a document, where its figures stand in it, and what its nodes are called."""
+
+    def __init__(self, solution: Solution, figures: Sequence[Figure]) -> None:
+        self.solution = solution
+        self.figures = figures
+        self.graph = Graph()
+        formulas = display.names(solution.program)
+        self.names: dict[int, syntax.Tree] = {}
+        self.named: dict[str, Node] = {}
+        for name, node in solution.program.named.items():
+            form = self.graph[node]
+            self.named[name] = form
+            self.names.setdefault(form.serial, formulas[node.serial])
+        self.places: list[Place] = [
+            self.graph.place(self.graph[figure.node], figure.entry.i, figure.entry.j)
+            for figure in figures
+        ]
+        self.needed = ancestors({node.serial: node for node, _, _ in self.places}.values())
+        self.exact: Run[Matrix] = Run(FloatOperations(), self.leaf)
+        self._texts: dict[int, str] = {}
+        self._labels: dict[int, tuple[str, bool]] = {}
+        self._above: dict[int, frozenset[int]] = {}
+
+    def leaf(self, node: Node) -> Matrix | None:
+        """A given quantity in floats; a symbol is not a number."""
+        if node.op != "given":
+            return None
+        case = self.solution.case
+        is_upstream = node is self.solution.program.upstream
+        rows = case.upstream if is_upstream else case.given[node.extra]
+        return np.array([[_float(entry) for entry in row] for row in rows])
+
+    def depends(self, node: Node, on: Node) -> bool:
+        """Return whether a node is computed from another, or is that."""
+        if node.serial not in self._above:
+            self._above[node.serial] = frozenset(part.serial for part in ancestors([node]))
+        return on.serial in self._above[node.serial]
+
+    def is_backward(self, node: Node) -> bool:
+        """Return whether a node is computed from the upstream gradient."""
+        upstream = self.solution.program.upstream
+        return upstream is not None and self.depends(node, upstream)
+
+    def text(self, node: Node) -> str:
+        """A node as text: its name, or its expression down to names."""
+        if node.serial not in self._texts:
+            formula = self.names.get(node.serial) or self._formula(node)
+            self._texts[node.serial] = syntax.shown(formula)
+        return self._texts[node.serial]
+
+    def _formula(self, node: Node) -> syntax.Tree:
+        """Return what a node computes: as a call where it was written as one."""
+        origin = self.graph.origin.get(node.serial)
+        if origin is not None and origin.written:
+            return display.formula(origin, display.names(self.solution.program))
+        return display.formula(node, self.names)
+
+    def entry(self, node: Node, i: int, j: int) -> str:
+        """An entry as text: ``A[0, 2]``, ``exp(S)[1, 0]``, ``(S - m)[2]``."""
+        if node.grid == (1, 1):
+            return self.text(node)
+        if node.serial not in self._labels:
+            self._labels[node.serial] = self._label(node)
+        label, is_row = self._labels[node.serial]
+        return f"{label}[{j}]" if is_row else f"{label}[{i}, {j}]"
+
+    def _label(self, node: Node) -> tuple[str, bool]:
+        """Return what stands before the index of an entry, and whether that has a column only."""
+        text = self.text(node)
+        plain = node.serial in self.names or isinstance(self._formula(node), syntax.Call)
+        origin = self.graph.origin.get(node.serial)
+        return text if plain else f"({text})", origin is not None and len(origin.shape) == 1
+
+
+def floating(number: fmpq | arb) -> float:
+    """A number as a float; what is beyond all of them is none."""
+    try:
+        value = float(number)
+    except OverflowError:
+        return np.nan
+    return value if np.isfinite(value) else np.nan
+
+
+def _float(entry: Value | Masked) -> float:
+    if isinstance(entry, Masked):
+        return -np.inf
+    return np.nan if entry.has_symbols else floating(entry.ball(64))
+
+
+class Model:
+    """A recipe run from its exact numbers, or from those that the document prints.
+
+    ``printed`` has the figures that stand for entries of nodes: what is computed
+    from these takes them as they are printed.
+    """
+
+    def __init__(self, recipe: AuditedGraph, printed: Mapping[Place, fmpq] | None = None) -> None:
+        self.recipe = recipe
+        self.printed = printed or {}
+        self._fixed: dict[int, tuple[Flags, Matrix]] = {}
+        for (node, i, j), number in self.printed.items():
+            empty = np.zeros(node.grid, bool), np.zeros(node.grid)
+            where, numbers = self._fixed.setdefault(node.serial, empty)
+            where[i, j], numbers[i, j] = True, floating(number)
+        self._made: dict[int, Matrix] = {}
+        self._used: dict[int, Matrix] = {}
+        self._take_all(recipe.needed)
+        figures: dict[int, list[tuple[int, int, int]]] = {}
+        for place, (node, i, j) in enumerate(recipe.places):
+            figures.setdefault(node.serial, []).append((place, i, j))
+        #: By nodes, the figures that stand there, with the rows and the columns.
+        self._figures = {serial: np.array(those).T for serial, those in figures.items()}
+        self._below: dict[int, list[Node]] = {}
+        self.true = self._read(self._made, ())
+
+    @np.errstate(all="ignore")
+    def _take_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._take(node)
+
+    def _take(self, node: Node) -> None:
+        matrix = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
+        self._made[node.serial] = matrix
+        self._used[node.serial] = self._fixed_in(node, matrix)
+
+    def _apply(self, node: Node, instead: Mapping[int, Matrix]) -> Matrix:
+        operands = [instead[x.serial] if x.serial in instead else self[x] for x in node.operands]
+        return applied(node, operands)
+
+    def _fixed_in(self, node: Node, matrix: Matrix) -> Matrix:
+        if node.serial not in self._fixed:
+            return matrix
+        where, numbers = self._fixed[node.serial]
+        return np.where(where, numbers, matrix)
+
+    def __getitem__(self, node: Node) -> Matrix:
+        """Return what is used of a node by what is computed from it."""
+        if node.serial not in self._used:
+            self._take_all(ancestors([node], stop=lambda x: x.serial in self._used))
+        return self._used[node.serial]
+
+    def has_printed(self, node: Node) -> bool:
+        """Return whether printed figures stand for entries of a node."""
+        return node.serial in self._fixed
+
+    def made(self, node: Node) -> Matrix:
+        """Return what a node's operation makes of what is used of its operands."""
+        self[node]
+        return self._made[node.serial]
+
+    def predicted(self, node: Node, values: Matrix, in_use: bool) -> Predicted:
+        """Return what all figures would be if a node had these values, one for each of the first
+        axis; ``in_use``: printed as it is, but these used in what is computed from it."""
+        many = []
+        for k in range(0, len(values), _MANY):
+            some = values[k : k + _MANY]
+            many.append(self._read(self._followed(node, some, in_use), some.shape[:1]))
+        return np.concatenate(many)
+
+    def predicted_of(
+        self, node: Node, values: Matrix, in_use: bool, figures: Sequence[int]
+    ) -> Predicted:
+        """Return what one figure would be for each of the values of a node: see
+        :meth:`predicted`."""
+        predicted = np.empty(len(values))
+        for k in range(0, len(values), _MANY):
+            changed = self._followed(node, values[k : k + _MANY], in_use)
+            for at, figure in enumerate(figures[k : k + _MANY]):
+                of, i, j = self.recipe.places[figure]
+                known = changed.get(of.serial)
+                predicted[k + at] = self.true[figure] if known is None else known[at, i, j]
+        return predicted
+
+    @np.errstate(all="ignore")
+    def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
+        changed = {} if in_use else {node.serial: values}
+        used = {node.serial: values if in_use else self._fixed_in(node, values)}
+        for part in self.below(node):
+            changed[part.serial] = matrix = self._apply(part, used)
+            used[part.serial] = self._fixed_in(part, matrix)
+        return changed
+
+    def below(self, node: Node) -> list[Node]:
+        """Return what is computed from a node, in order."""
+        if node.serial not in self._below:
+            reached = {node.serial}
+            order = []
+            for part in self.recipe.needed:
+                if any(x.serial in reached for x in part.operands):
+                    reached.add(part.serial)
+                    order.append(part)
+            self._below[node.serial] = order
+        return self._below[node.serial]
+
+    def _read(self, changed: Mapping[int, Matrix], many: tuple[int, ...]) -> Predicted:
+        predicted = np.empty((*many, len(self.recipe.places)))
+        if many:
+            predicted[:] = self.true
+        for serial in changed.keys() & self._figures.keys():
+            places, rows, columns = self._figures[serial]
+            predicted[..., places] = changed[serial][..., rows, columns]
+        return predicted
+
 
 #: One figure says no more; and alone no more than this, as it may be a miswriting.
 MOST, ALONE = 16.0, 10.0
@@ -50,6 +261,36 @@ PEN = 6.0
 _MASKED = 2.0
 #: An edit meets a figure as far as floats tell.
 _SLACK = 0.5 + 1e-9
+
+
+def rederived(recipe: AuditedGraph, instead: Mapping[int, Node]) -> list[Node] | None:
+    """For each figure the node that it is an entry of, where others stand in the places of some
+    forward, by their serials, and the gradients are those of these; None where there are none.
+
+    A document that differentiates by hand keeps the right formulas of the backward pass; one
+    that lets a library do it differentiates what it computes.
+    """
+    program, case = recipe.solution.program, recipe.solution.case
+    if program.upstream is None or not case.output:
+        return None
+    output = recipe.named[case.output]
+    if not any(node.serial in instead for node in ancestors([output])):
+        return None
+    put = dict(instead)
+    quantities = {name: replaced(recipe.named[name], put) for name in program.quantities}
+    forward = Program(quantities, program.given, program.steps)
+    backward = differentiate(forward, case.output)
+    assert backward.upstream is not None
+    upstream = {backward.upstream.serial: recipe.graph[program.upstream]}
+    for name, gradient in backward.gradients.items():
+        old, new = recipe.named.get(gradient_name(name)), replaced(gradient, upstream)
+        while old is not None and old.op == "transpose":
+            # What is printed stands in the graph without its transposes.
+            (old,) = old.operands
+            new = Node("transpose", (new,), new.grid[::-1])
+        if old is not None:
+            put[old.serial] = new
+    return [replaced(place, put) for place, _, _ in recipe.places]
 
 
 class Weights:
@@ -245,70 +486,6 @@ def table(rows: list[list[Value | Masked]]) -> Node:
     return nodes.table(tuple(map(tuple, rows)), (len(rows), len(rows[0])))
 
 
-@dataclass(frozen=True)
-class EditKind:
-    """A kind of edit: its price in bits, and its phrase, with letters for words of the search;
-    ``once`` where nobody makes it in all steps that are alike."""
-
-    price: float
-    phrase: str
-    once: bool = False
-
-
-KINDS: Mapping[str, EditKind] = {
-    "scale-dropped": EditKind(3.5, "{a} without the {b} {c}"),
-    "rounded": EditKind(4.0, "{a} rounded to {b} before it was used"),
-    "mask-forgotten": EditKind(4.5, "{a} without the mask"),
-    "mask-after": EditKind(5.0, "{a} masked after the softmax instead of before"),
-    "mask-as-zero": EditKind(5.0, "masked entries of {a} set to 0, not minus infinity"),
-    "mask-transposed": EditKind(6.0, "{a} with the mask inverted"),
-    "scale-not-rooted": EditKind(4.5, "{a} with {b} itself instead of its square root"),
-    "scaled-twice": EditKind(5.5, "{a} with the {b} {c} twice"),
-    "other-scale": EditKind(5.5, "{a} with {b} instead of {c}"),
-    "function-dropped": EditKind(8.5, "{a} without the {b}"),
-    "other-function": EditKind(8.0, "{a} with {b} instead of {c}"),
-    "softmax-columns": EditKind(4.5, "{a} with the softmax down the columns"),
-    "softmax-all": EditKind(6.5, "{a} with the softmax over all entries at once"),
-    "not-normalised": EditKind(4.5, "{a} without the division by the sums of the exponentials"),
-    "transposed": EditKind(4.5, "{a} with {b} and its transpose mixed up"),
-    "result-transposed": EditKind(5.5, "{a} transposed"),
-    "product-swapped": EditKind(5.5, "{a} with the factors of the product in the wrong order"),
-    "operand-ignored": EditKind(5.5, "{a} replaced by {b}", once=True),
-    "other-quantity": EditKind(5.5, "{a} replaced by {b}", once=True),
-    "other-matrix": EditKind(5.0, "{a} with {b} instead of {c}", once=True),
-    "term-dropped": EditKind(4.5, "{a} without the term {b}"),
-    "term-sign": EditKind(5.5, "{a} with the wrong sign of {b}"),
-    "product-dropped": EditKind(5.5, "{a} without the part {b} of its sum"),
-    "product-sign": EditKind(6.5, "{a} with the wrong sign of {b} in its sum"),
-    "sign-flipped": EditKind(6.0, "{a} with the wrong sign"),
-    "row-reused": EditKind(5.0, "{a} with row {b} used for row {c}, counted from 0"),
-    "column-reused": EditKind(5.5, "{a} with column {b} used for column {c}, counted from 0"),
-    "rows-swapped": EditKind(5.5, "{a} with rows {b} and {c} swapped, counted from 0"),
-    "columns-swapped": EditKind(7.0, "{a} with columns {b} and {c} swapped, counted from 0"),
-    "entry-reused": EditKind(4.5, "{a} used instead of {b}"),
-    "entry-of-column": EditKind(7.0, "{a} used instead of {b}"),
-    "entries-swapped": EditKind(6.0, "{a} and {b} swapped"),
-    "mirrored": EditKind(6.0, "{a} with its {b} triangle mirrored"),
-    "heads-exchanged": EditKind(
-        6.0, "{a} with parts {b} and {c} swapped, counted from 0", once=True
-    ),
-    "off-by-one": EditKind(6.0, "{a} divided by {b} instead of {c}"),
-    "other-base": EditKind(6.0, "{a} to base {b}"),
-    "held-in": EditKind(7.0, "{a} stored as {b}"),
-    "wrong-number": EditKind(5.0, "{a} instead of {b} for {c}"),
-}
-"""All kinds, by name; the names are stable."""
-
-
-def phrase(kind: str, words: Sequence[str]) -> Sentence:
-    """An edit of that kind in words.
-
-    >>> phrase("other-scale", ["T", "sqrt(3)", "sqrt(d_k)"])
-    'T with sqrt(3) instead of sqrt(d_k)'
-    """
-    return Sentence(KINDS[kind].phrase, **dict(zip(ascii_lowercase, words, strict=False)))
-
-
 Base = Callable[[Node], Node]
 """A node in exact numbers, as it is without the edit."""
 
@@ -318,7 +495,7 @@ class Edit:
     """A step that is something else: its values in floats, and on demand the exact node.
 
     ``words`` fill the phrase of its kind; ``instead`` is the other operation, if it
-    is one.
+    is one, and ``parts`` are the words behind the step, as parts of that.
     """
 
     kind: str
@@ -327,6 +504,7 @@ class Edit:
     value: Matrix
     exactly: Callable[[Base], Node]
     instead: Node | None = None
+    parts: tuple[Word, ...] = ()
 
     @property
     def phrase(self) -> Sentence:
@@ -384,7 +562,7 @@ class Site:
 
     # -- what kind of edit it is -------------------------------------------------
 
-    def _instead(self, kind: str, node: Node, *words: str) -> Made:
+    def _instead(self, kind: str, node: Node, *words: Word) -> Made:
         """Another operation in its place."""
         if node.grid != self.node.grid or node is self.node:
             return
@@ -394,8 +572,9 @@ class Site:
             return
         value = self.model[node]
         if not _same(value, self.values):
-            parts = self.text, *words
-            yield Edit(kind, parts, self.node, value, lambda base: base(node), node)
+            said = (self.recipe.text(x) if isinstance(x, Node) else x for x in words)
+            exact, parts = (lambda base: base(node)), (self.text, *said)
+            yield Edit(kind, parts, self.node, value, exact, node, words)
 
     def _moved(self, kind: str, places: Places, *words: str) -> Edit:
         """Its own entries at other places."""
@@ -419,130 +598,19 @@ class Site:
     def operations(self) -> Made:
         """Edits that are another operation in its place."""
         graph, node = self.recipe.graph, self.node
-        x = node.operands
-        match node.op:
-            case "divide" | "multiply" if x[1].grid == (1, 1) != x[0].grid:
-                yield from self._scales(x[0], x[1])
-            case "multiply" if x[0].grid == (1, 1) != x[1].grid:
-                yield from self._scales(x[1], x[0])
-            case "divide" if x[1].op == "rowsum" and x[1].operands[0] is x[0]:
-                yield from self._softmaxes(x[0])
-            case "add" | "subtract":
-                yield from self._terms(x[0], x[1])
-            case "hide":
-                yield from self._masks(x[0], x[1])
-            case "matmul":
-                yield from self._products(x[0], x[1])
-            case "exp" | "log":
-                yield from self._bases()
-            case "concat":
-                for a, b in combinations(range(len(x)), 2):
-                    order = [*x]
-                    order[a], order[b] = x[b], x[a]
-                    changed = graph.node("concat", order, node.grid)
-                    yield from self._instead("heads-exchanged", changed, str(a), str(b))
-        if (origin := graph.origin.get(node.serial)) is not None:
-            for kind, changed, words in mistaken_calls(origin):
-                yield from self._instead(kind, graph[changed], *words)
-        if node.op in ("matmul", "multiply"):
-            for operand in x:
-                yield from self._instead("operand-ignored", operand, self.recipe.text(operand))
+        sizes = sorted({x for named in self.recipe.named.values() for x in named.grid} - {1})
+        for kind, changed, words in slips(graph, node, sizes, self._value):
+            yield from self._instead(kind, changed, *words)
+        for a, b in combinations(range(len(node.operands)), 2) if node.op == "concat" else ():
+            order = [*node.operands]
+            order[a], order[b] = order[b], order[a]
+            changed = graph.node("concat", order, node.grid)
+            yield from self._instead("heads-exchanged", changed, str(a), str(b))
         if node.operands:
             yield from self._others()
-            minus = graph.node("negate", [node], node.grid)
-            yield from self._instead("sign-flipped", minus)
 
-    def _scales(self, x: Node, scale: Node) -> Made:
-        graph, op = self.recipe.graph, self.node.op
-        word = Sentence("division by") if op == "divide" else Sentence("factor")
-        grid = self.node.grid
-        yield from self._instead("scale-dropped", x, word, self.recipe.text(scale))
-        # Of two that give the same figures the likelier slip is told first.
-        if scale.op == "sqrt":
-            plain = graph.node(op, [x, scale.operands[0]], grid)
-            yield from self._instead("scale-not-rooted", plain, self.recipe.text(scale.operands[0]))
-        twice = graph.node(op, [self.node, scale], grid)
-        yield from self._instead("scaled-twice", twice, word, self.recipe.text(scale))
-        value = float(self.model[scale][0, 0])
-        rooted = scale.op == "sqrt"
-        inner = value * value if rooted else value
-        for size in self._sizes(value):
-            if abs(size - inner) < 1e-9:
-                continue
-            number = nodes.constant(rational(size))
-            text = f"sqrt({size})" if rooted else str(size)
-            factor = graph[nodes.apply("sqrt", number) if rooted else number]
-            kind = "off-by-one" if not rooted and abs(size - inner) == 1 else "other-scale"
-            yield from self._instead(
-                kind, graph.node(op, [x, factor], grid), text, self.recipe.text(scale)
-            )
-
-    def _terms(self, x: Node, y: Node) -> Made:
-        graph, op, grid = self.recipe.graph, self.node.op, self.node.grid
-        yield from self._instead("term-dropped", x, self.recipe.text(y))
-        last = y if op == "add" else graph.node("negate", [y], y.grid)
-        yield from self._instead("term-dropped", last, self.recipe.text(x))
-        if op == "subtract":
-            flipped = graph.node("add", [x, y], grid)
-            yield from self._instead("term-sign", flipped, self.recipe.text(y))
-        else:
-            for first, other in ((x, y), (y, x)):
-                flipped = graph.node("subtract", [first, other], grid)
-                yield from self._instead("term-sign", flipped, self.recipe.text(other))
-
-    def _sizes(self, own: float) -> list[int]:
-        """The sizes that a scale may have been taken from."""
-        sizes = {size for node in self.recipe.named.values() for size in node.grid}
-        near = {round(own) - 1, round(own) + 1} if own.is_integer() else set()
-        return sorted(size for size in sizes | near if size > 1)
-
-    def _softmaxes(self, powers: Node) -> Made:
-        graph, grid = self.recipe.graph, self.node.grid
-        yield from self._instead("not-normalised", powers)
-        turned = graph.transpose(powers)
-        sums = graph.node("rowsum", [turned], (turned.grid[0], 1))
-        down = graph.transpose(graph.divide(turned, sums))
-        yield from self._instead("softmax-columns", down)
-        whole = graph.node("total", [powers], (1, 1))
-        yield from self._instead("softmax-all", graph.divide(powers, whole))
-        scores = powers.operands[0]
-        if scores.op == "hide":
-            open_, keep = scores.operands
-            above, below = graph.powers(open_)
-            free = graph.divide(above, below)
-            masked = graph.node("multiply", [free, keep], grid)
-            yield from self._instead("mask-after", masked)
-
-    def _masks(self, x: Node, keep: Node) -> Made:
-        graph, grid = self.recipe.graph, self.node.grid
-        yield from self._instead("mask-forgotten", x)
-        zero = graph.node("multiply", [x, keep], grid)
-        yield from self._instead("mask-as-zero", zero)
-        if keep.grid == grid == grid[::-1]:
-            turned = graph.node("hide", [x, graph.transpose(keep)], grid)
-            yield from self._instead("mask-transposed", turned)
-
-    def _products(self, x: Node, y: Node) -> Made:
-        graph = self.recipe.graph
-        for place, operand in enumerate((x, y)):
-            pair = [x, y]
-            pair[place] = graph.transpose(operand)
-            side = operand.operands[0] if operand.op == "transpose" else operand
-            if pair[0].grid[1] == pair[1].grid[0]:
-                yield from self._instead("transposed", graph.matmul(*pair), self.recipe.text(side))
-        if y.grid[1] == x.grid[0]:
-            yield from self._instead("product-swapped", graph.matmul(y, x))
-
-    def _bases(self) -> Made:
-        graph, node = self.recipe.graph, self.node
-        for base in (2, 10):
-            log = graph[nodes.apply("log", nodes.constant(rational(base)))]
-            if node.op == "log":
-                changed = graph.node("divide", [node, log], node.grid)
-            else:
-                inner = graph.node("multiply", [node.operands[0], log], node.grid)
-                changed = graph.node("exp", [inner], node.grid)
-            yield from self._instead("other-base", changed, str(base))
+    def _value(self, node: Node) -> float:
+        return float(self.model[node][0, 0])
 
     def _others(self) -> Made:
         """Another named quantity in place of an operand."""

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from flint import arb
 
-from symattn.auditing.standard import Judgement
-from symattn.auditing.terms import Term
+from symattn.auditing.standard import Judgement, Term
 from symattn.cases.claims import Claim
 from symattn.cases.statements import Function, LoweredComparison, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided, short

@@ -6,11 +6,6 @@ definitions. Parts are recognised by their normal form, so ``exp(T[0, 2])``
 printed by itself is used inside ``rowsum(exp(T))[0, 0]``.
 
 Slips of the pen: what a single figure may have been written down as.
-
-An edited recipe differentiated anew: what its gradients are where they follow the edit.
-
-A document that differentiates by hand keeps the right formulas of the backward
-pass; one that lets a library do it differentiates what it computes.
 """
 
 from __future__ import annotations
@@ -25,16 +20,11 @@ from operator import neg, truediv
 from flint import arb, fmpq
 
 from symattn.auditing.figures import Figure
-from symattn.auditing.model import AuditedGraph
-from symattn.auditing.standard import Recipes
-from symattn.auditing.terms import LEAVES, MASKED, ONE, ZERO, Term
-from symattn.expressions.syntax import gradient_name
+from symattn.auditing.standard import LEAVES, MASKED, ONE, ZERO, Recipes, Term
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
 from symattn.numbers.rationals import PrintedNumber
 from symattn.programs.enclosures import above
-from symattn.programs.nodes import Node, ancestors, replaced
-from symattn.programs.program import Program, differentiate
 from symattn.verdicts import Verdict
 
 
@@ -245,29 +235,3 @@ def _is_shifted(figure: Figure, printed: PrintedNumber, correct: int) -> bool:
     unit, off = printed.unit * moved, figure.entry.ball(FIRST) - printed.value * moved
     shows = unit <= 1 and abs(printed.count) > 9 and not abs(off) * 2 > unit
     return power != 0 and (shows or printed.count * moved == correct)
-
-
-def rederived(recipe: AuditedGraph, instead: Mapping[int, Node]) -> list[Node] | None:
-    """For each figure the node that it is an entry of, where others stand in the places of some
-    forward, by their serials, and the gradients are those of these; None where there are none."""
-    program, case = recipe.solution.program, recipe.solution.case
-    if program.upstream is None or not case.output:
-        return None
-    output = recipe.named[case.output]
-    if not any(node.serial in instead for node in ancestors([output])):
-        return None
-    put = dict(instead)
-    quantities = {name: replaced(recipe.named[name], put) for name in program.quantities}
-    forward = Program(quantities, program.given, program.steps)
-    backward = differentiate(forward, case.output)
-    assert backward.upstream is not None
-    upstream = {backward.upstream.serial: recipe.graph[program.upstream]}
-    for name, gradient in backward.gradients.items():
-        old, new = recipe.named.get(gradient_name(name)), replaced(gradient, upstream)
-        while old is not None and old.op == "transpose":
-            # What is printed stands in the graph without its transposes.
-            (old,) = old.operands
-            new = Node("transpose", (new,), new.grid[::-1])
-        if old is not None:
-            put[old.serial] = new
-    return [replaced(place, put) for place, _, _ in recipe.places]

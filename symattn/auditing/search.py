@@ -22,27 +22,28 @@ import numpy as np
 from flint import arb, fmpq
 
 from symattn.auditing.edits import (
-    KINDS,
+    AuditedGraph,
     Base,
     Edit,
     Exactly,
+    Flags,
+    Model,
+    Predicted,
     Site,
     Weights,
     confirmed_by,
+    rederived,
     together,
     with_entries,
 )
 from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind
-from symattn.auditing.model import AuditedGraph, Flags, Model, Place, Predicted
 from symattn.auditing.prints import (
     PrintedRecomputation,
     Prints,
     RecomputedValue,
     pen_slips,
-    rederived,
 )
-from symattn.auditing.standard import Recipes, is_truncated
-from symattn.auditing.terms import Term, term_number
+from symattn.auditing.standard import Recipes, Term, is_truncated, term_number
 from symattn.errors import SymattnError
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST
@@ -50,6 +51,8 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import rational
 from symattn.programs.enclosures import FloatOperations, Matrix
 from symattn.programs.nodes import SOURCES, Node, Run, ancestors, replaced
+from symattn.slips.catalogue import KINDS
+from symattn.slips.graph import Place
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 

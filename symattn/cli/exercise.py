@@ -291,7 +291,7 @@ def command(
             raise Malformed(
                 "--students is for paper: use it with --format pdf, tex or docx, and -o DIR"
             )
-        from symattn.exercises.students import read_students
+        from symattn.exercises.marking.answer_files import read_students
 
         listed = read_students(students, versions or 0)
     # What the case is made of lies on this machine; pages are made of what was read.

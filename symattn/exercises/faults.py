@@ -16,13 +16,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, product
+from string import ascii_lowercase
 from typing import Literal, TypeVar
 
 import numpy as np
 
-from symattn.auditing.edits import Edit, Site
-from symattn.auditing.model import AuditedGraph, Model
-from symattn.auditing.terms import mistaken_calls
+from symattn.auditing.edits import AuditedGraph, Edit, Model, Site
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
@@ -40,6 +39,7 @@ from symattn.programs.display import formula
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
 from symattn.programs.functions import DOMAINS
 from symattn.programs.nodes import Node, Run, ancestors, arguments, replaced
+from symattn.slips.catalogue import KINDS, mistaken_calls
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
@@ -48,31 +48,10 @@ T = TypeVar("T")
 #: A row and a column of the grid of a part.
 At = tuple[int, int]
 
-#: The kinds of the catalogue that people make by hand, and how each is said; those
-#: of a scale are said by the operation that it stands in.
-USUAL: Mapping[str, str] = {
-    "scale-dropped": "Without the division by {term}",
-    "scale-not-rooted": "With {term} itself instead of its square root",
-    "mask-forgotten": "Without the mask",
-    "mask-after": "With the mask after the softmax instead of before it",
-    "mask-as-zero": "With 0 for a masked score instead of minus infinity",
-    "mask-transposed": "With the mask inverted",
-    "softmax-columns": "With the softmax down the columns",
-    "not-normalised": "Without the division by the sums of the exponentials",
-    "transposed": "With {term} transposed",
-    "product-swapped": "With the factors of the product in the wrong order",
-    "term-dropped": "Without the term {term}",
-    "term-sign": "With the wrong sign of {term}",
-    "function-dropped": "Without {name}",
-    "other-function": "With {other} instead of {own}",
-}
-#: What is filled into the sentences on calls, in the order of an edit's words.
-_OF_CALLS = {"function-dropped": ("name",), "other-function": ("other", "own")}
 #: Kinds whose term is one of a sum.
 _OF_TERMS = ("term-dropped", "term-sign")
 #: Operations that no formula on a board has: they tell places, which words do.
 _UNWRITTEN = ("above", "table", "triangle", "spread", "scatter", "concat")
-FACTOR_DROPPED, NOT_TRANSPOSED = "Without the factor {term}", "With {term} not transposed"
 
 #: A figure is visibly another from so many units of its last place on.
 VISIBLE = 5
@@ -86,30 +65,37 @@ class InjectedFault:
     """A mistake in one step: what it is, the part where its figures are asked for first,
     and the nodes that this and other parts are with it, by quantity.
 
-    ``sentence`` is the beginning of an English one, ``pieces`` what is filled in;
-    ``phrase`` says where it was made as well, as an audit does.
+    ``pieces`` are the words of its phrase, formulas or texts, but for the first, which says
+    where it was made, as an audit does in ``phrase``.
     """
 
     kind: str
     part: str
-    sentence: str
     pieces: Mapping[str, Tree | str]
     phrase: Sentence
     nodes: Mapping[str, Node]
 
     def said(self, say: Language) -> Line:
-        """The beginning of the sentence, with formulas."""
-        return say(self.sentence, **self._filled_in(say, lambda piece: Math(f.typeset(piece))))
+        """The beginning of a sentence, with formulas."""
+        first, *rest = self._filled_in(say, lambda piece: Math(f.typeset(piece)))
+        return _opening(str(first)), *rest
 
     def text(self, say: Language) -> str:
-        """The beginning of the sentence as plain text."""
-        return say.text(self.sentence, **self._filled_in(say, syntax.shown))
+        """The beginning of a sentence as plain text."""
+        return _opening("".join(map(str, self._filled_in(say, syntax.shown))))
 
-    def _filled_in(self, say: Language, shown: Callable[[Tree], T]) -> dict[str, T | str]:
-        return {
+    def _filled_in(self, say: Language, shown: Callable[[Tree], T]) -> tuple[str | T, ...]:
+        pieces = {
             name: say.again(piece) if isinstance(piece, str) else shown(piece)
             for name, piece in self.pieces.items()
         }
+        # Where it was made is said by the place of the sentence.
+        return say(KINDS[self.kind].phrase, a=(), **pieces)
+
+
+def _opening(text: str) -> str:
+    text = text.lstrip(" ,")
+    return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True)
@@ -165,9 +151,8 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
                 if key in seen or np.array_equal(values, model[target], equal_nan=True):
                     continue
                 seen.add(key)
-                phrase = _phrase(recipe, edit)
-                if phrase is not None:
-                    faults.append(InjectedFault(edit.kind, name, *phrase, edit.phrase, nodes))
+                if (pieces := _pieces(recipe, edit)) is not None:
+                    faults.append(InjectedFault(edit.kind, name, pieces, edit.phrase, nodes))
     return tuple(faults)
 
 
@@ -233,7 +218,7 @@ def mask_names(case: Case) -> set[str]:
 def _edits(site: Site) -> Iterator[Edit]:
     """The usual edits of a step: of a sum, each of its terms left out."""
     for edit in site.operations():
-        if edit.kind not in USUAL:
+        if not KINDS[edit.kind].by_hand:
             continue
         if site.node.op == "add" and (edit.kind == "term-sign" or _is_sum(edit)):
             continue
@@ -245,23 +230,19 @@ def _is_sum(edit: Edit) -> bool:
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
-def _phrase(recipe: AuditedGraph, edit: Edit) -> tuple[str, Mapping[str, Tree | str]] | None:
-    """Return how an edit is said, and what is filled in; None where no sentence tells it."""
-    sentence = USUAL[edit.kind]
-    if pieces := _OF_CALLS.get(edit.kind):
-        return sentence, dict(zip(pieces, edit.words[1:], strict=True))
-    if edit.kind == "scale-dropped" and edit.node.op == "multiply":
-        sentence = FACTOR_DROPPED
-    # The last word of an edit is the text of an operand, or of what that turns.
-    near = [x for operand in edit.node.operands for x in (*operand.operands, operand)]
-    term = {recipe.text(node): node for node in near}.get(edit.words[-1], edit.node)
-    if edit.kind == "transposed" and term not in edit.node.operands:
-        sentence = NOT_TRANSPOSED
-    if "{term}" not in sentence:
-        return sentence, {}
-    if not _is_on_boards(recipe, term) or (edit.kind in _OF_TERMS and term.op == "constant"):
-        return None
-    return sentence, {"term": recipe.names.get(term.serial) or formula(term, recipe.names)}
+def _pieces(recipe: AuditedGraph, edit: Edit) -> Mapping[str, Tree | str] | None:
+    """Return the words of an edit behind the step, by their letters; None where no sentence
+    tells them."""
+    pieces: dict[str, Tree | str] = {}
+    for letter, part in zip(ascii_lowercase[1:], edit.parts, strict=False):
+        if isinstance(part, str):
+            pieces[letter] = part
+            continue
+        is_number = edit.kind in _OF_TERMS and part.op == "constant"
+        if is_number or not _is_on_boards(recipe, part):
+            return None
+        pieces[letter] = recipe.names.get(part.serial) or formula(part, recipe.names)
+    return pieces
 
 
 def _is_on_boards(recipe: AuditedGraph, term: Node) -> bool:

@@ -1,7 +1,6 @@
 """The usual faults of kernels, each an edit of the graph of attention, and causes found by them.
 
-Faults are called as the audit calls them (:data:`symattn.auditing.edits.KINDS`); what only
-kernels get wrong is in :data:`_OWN`.
+Faults are called as the catalogue of slips calls them (:mod:`symattn.slips.catalogue`).
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from symattn.auditing.edits import KINDS, phrase
-from symattn.languages.sentence import Sentence
 from symattn.numbers.float_formats import FORMATS, FloatFormat
+from symattn.slips.catalogue import NOT_TURNED, phrase
 from symattn.solution.entries import AttentionRole
 from symattn.testing.attention_steps import (
     BY_KEY,
@@ -36,33 +34,6 @@ from symattn.testing.bounds import all_bounds, bounds
 from symattn.testing.judged import Errors, JudgedArray, KernelCause, error_of, over
 from symattn.testing.precision import Precision
 
-#: Faults of kernels that no document shows, by kind.
-_OWN: Mapping[str, str] = {
-    "mask-negated": "{a} with the mask negated: what should be hidden is seen, and nothing else",
-    "mask-reversed": "{a} with the mask counted from the last key",
-    "mask-of-row": "{a} with the first query's mask for all",
-    "mask-as-number": "{a} with the mask added as 1 and 0",
-    "mask-finite": "masked entries of {a} {b} {c}, not minus infinity",
-    "mask-added": "{a} with a causal mask that was not asked for",
-    "window-moved": "{a} with a window that {b}",
-    "mask-shifted": "{a} with the mask shifted by one key: each query attends to {b}",
-    "mask-aligned": "{a} with the causal mask aligned {b} instead of {c}",
-    "cap-forgotten": "{a} without soft capping",
-    "capped-after": "{a} capped after {b} instead of before",
-    "derivative-dropped": "{a} without the derivative of {b}",
-    "bias-scaled": "{a} with the bias scaled as well",
-    "empty-row": "a fully masked row giving {a} instead of {b}",
-    "sums-in": "{a} accumulated in {b}",
-    "sum-down": "{a} with {b} summed down the columns",
-    "maximum": "the exponentials {a}",
-    "keys-dropped": "{a} without {b}",
-    "keys-added": "{a} with {b} of zeros beyond the last",
-    "rows-moved": "{a} with its rows {b}",
-    "head-dropped": "{a} from {b} only",
-    "stale": "{a} of all keys but the last {b}",
-    "not-rescaled": "{a} computed in blocks of {b} keys without rescaling when the maximum grows",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class InjectedFault:
@@ -78,9 +49,7 @@ class InjectedFault:
     @property
     def phrase(self) -> str:
         """The fault in words."""
-        if self.kind in KINDS:
-            return str(phrase(self.kind, self.words))
-        return str(Sentence(_OWN[self.kind], **dict(zip("abc", self.words, strict=False))))
+        return str(phrase(self.kind, self.words))
 
 
 def injected(s: AttentionSteps, precision: Precision) -> Iterator[InjectedFault]:
@@ -370,8 +339,8 @@ def _of_gradients(s: AttentionSteps) -> Iterator[_Edit]:
     if "dY" not in s.given:
         return
     if s["Q"].shape[1] == s["K"].shape[1] and s.layout.is_whole:
-        yield "transposed", ("dK", "dS"), {"dS_T": lambda s: s["dS"]}
-        yield "transposed", ("dV", "A"), {"A_T": lambda s: s["A"]}
+        yield "transposed", ("dK", "dS", NOT_TURNED), {"dS_T": lambda s: s["dS"]}
+        yield "transposed", ("dV", "A", NOT_TURNED), {"A_T": lambda s: s["A"]}
     if s["scale"].item() != 1:
         for name, steps in (
             ("dQ", ("scale_Q",)), ("dK", ("scale_K",)), ("dQ and dK", ("scale_Q", "scale_K"))

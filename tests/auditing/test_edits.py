@@ -7,13 +7,13 @@ from string import ascii_lowercase
 import numpy as np
 import pytest
 
-from symattn.auditing.edits import KINDS, Exactly, Site
-from symattn.auditing.model import AuditedGraph, Model
+from symattn.auditing.edits import AuditedGraph, Exactly, Model, Site
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.languages.language import fields
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.nodes import ancestors
+from symattn.slips.catalogue import KINDS
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 

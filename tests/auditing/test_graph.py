@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symattn.auditing.model import Graph
 from symattn.cases.case import make
 from symattn.programs.enclosures import FloatOperations
 from symattn.programs.nodes import Run
+from symattn.slips.graph import Graph
 from symattn.solution.solution import Solution
 
 from .papers import GIVEN, LOSS, STEPS

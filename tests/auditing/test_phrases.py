@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from symattn.auditing.audit import audit
-from symattn.auditing.edits import KINDS, Site
-from symattn.auditing.edits import phrase as said
-from symattn.auditing.model import AuditedGraph, Model
+from symattn.auditing.edits import AuditedGraph, Model, Site
 from symattn.cases.case import make
 from symattn.languages.language import fields
+from symattn.slips.catalogue import KINDS
+from symattn.slips.catalogue import phrase as said
 from symattn.solution.solution import Solution
 
 from . import planting
@@ -67,8 +67,8 @@ SAID = {
     "scale-dropped": "T without the division by sqrt(d)",
     "rounded": "W rounded to 1 place before it was used",
     "mask-forgotten": "M without the mask",
-    "mask-after": "A masked after the softmax instead of before",
-    "mask-as-zero": "masked entries of M set to 0, not minus infinity",
+    "mask-after": "A with the mask after the softmax instead of before it",
+    "mask-as-zero": "M with 0 for a masked score instead of minus infinity",
     "mask-transposed": "M with the mask inverted",
     "scale-not-rooted": "T with d itself instead of its square root",
     "scaled-twice": "T with the division by sqrt(d) twice",
@@ -76,7 +76,7 @@ SAID = {
     "softmax-columns": "A with the softmax down the columns",
     "softmax-all": "A with the softmax over all entries at once",
     "not-normalised": "A without the division by the sums of the exponentials",
-    "transposed": "K with U and its transpose mixed up",
+    "transposed": "K with U not transposed",
     "result-transposed": "Q transposed",
     "product-swapped": "S with the factors of the product in the wrong order",
     "operand-ignored": "Q replaced by X",
@@ -99,7 +99,7 @@ SAID = {
     "off-by-one": "H divided by 4 instead of d",
     "other-base": "exp(M) to base 2",
     "held-in": "X stored as float16",
-    "function-dropped": "N without the gelu",
+    "function-dropped": "N without gelu",
     "other-function": "N with the tanh form instead of the erf form",
 }
 

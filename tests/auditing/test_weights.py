@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from symattn.auditing.audit import _Document
-from symattn.auditing.edits import ALONE, PEN, Weights
-from symattn.auditing.model import AuditedGraph, Model
+from symattn.auditing.edits import ALONE, PEN, AuditedGraph, Model, Weights
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from symattn.errors import Malformed
-from symattn.exercises.students import read_list
+from symattn.exercises.marking.answer_files import read_list
 from symattn.printers import blocks as b
 from symattn.printers import latex, typst
 

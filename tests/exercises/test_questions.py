@@ -20,6 +20,7 @@ from symattn.exercises.faults import catalogue, visible_faults
 from symattn.exercises.questions import letter, question, solution
 from symattn.exercises.variants import variants
 from symattn.expressions.shapes import grid
+from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown
 
@@ -108,7 +109,7 @@ def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> Non
         for mistake in shows:
             wrong = r"-\infty" if mistake.wrong.is_infinite() else f"{mistake.wrong:f}"
             assert f"= {wrong} instead of" in said
-        assert slip.sentence.partition("{")[0].strip() in said
+        assert str(slip.said(ENGLISH)[0]).strip() in said
     assert said.count("Common mistakes") == len({slip.part for slip, _ in found})
 
 

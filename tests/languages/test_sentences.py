@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 from symattn.auditing.audit import audit
-from symattn.auditing.edits import KINDS
 from symattn.cases.library import load
 from symattn.escaping import visible
-from symattn.exercises.faults import FACTOR_DROPPED, NOT_TRANSPOSED, USUAL
 from symattn.languages.language import fields, language
 from symattn.printers import blocks as b
 from symattn.sheets import case_sheet, redpen
+from symattn.slips.catalogue import KINDS, OF_KERNELS
 from symattn.solution.solution import Solution, solve
 
 from ..notation import in_latex
@@ -30,18 +29,17 @@ CASES = ("cat-sat-mat-identical", "cat-sat-mat-padding", "please-study-man", "le
 
 #: Where the sentences of a table are said, or joined ones.
 TABLES = {
-    "auditing/edits.py",
     "exercises/faults.py",
     "languages/sentence.py",
+    "slips/catalogue.py",
 }
 
 
 @cache
 def catalogue() -> frozenset[str]:
     """Every sentence that the code says."""
-    slips = {*USUAL.values(), FACTOR_DROPPED, NOT_TRANSPOSED}
-    kinds = {kind.phrase for kind in KINDS.values()}
-    return frozenset(slips | kinds | {one.sentence for one in said() if one.sentence is not None})
+    kinds = {kind.phrase for kind in KINDS.values()} | {*OF_KERNELS.values()}
+    return frozenset(kinds | {one.sentence for one in said() if one.sentence is not None})
 
 
 @pytest.mark.heavy

@@ -228,12 +228,12 @@ MUSEUM = (
     ),
     Exhibit(
         "Shujun-He/RibonanzaNet#5", "a mask of -1e-9", "masked",
-        "masked entries of the scores set to 0, not minus infinity",
+        "the scores with 0 for a masked score instead of minus infinity",
         {"masked": lambda kernel, s: np.where(kernel.keep, s, F(-1e-9))},
     ),
     Exhibit(
         "lucidrains/memory-compressed-attention#2", "masked after the softmax", "masked",
-        "the weights masked after the softmax instead of before",
+        "the weights with the mask after the softmax instead of before it",
         {"masked": lambda kernel, s: s,
          "softmax": lambda kernel, s: (Kernel.softmax(kernel, s)[0] * kernel.keep,
                                        Kernel.softmax(kernel, s)[1])},

@@ -148,7 +148,7 @@ WRONG = {
         {"dk": lambda ds, q, k: ds @ q * np.float32(0.5)},
         {},
         {"n_q": N_K},
-        "dK with dS and its transpose mixed up",
+        "dK with dS not transposed",
         {"dK"},
     ),
     "dQ without the scale": (
@@ -324,7 +324,7 @@ def test_two_slips_are_named_apart():
     found = check_attention(wrong, **given(n_q=N_K), backward=kernel.backward, raises=False)
     assert [str(cause) for cause in found.causes] == [
         "output: the scores without the factor scale",
-        "dK: dK with dS and its transpose mixed up",
+        "dK: dK with dS not transposed",
     ]
 
 

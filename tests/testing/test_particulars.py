@@ -45,16 +45,16 @@ class MixedUp(Kernel):
         (
             Kernel(softmax=lambda scores: softmax(scores) * CAUSAL),
             {"causal": "top-left"},
-            "the weights masked after the softmax instead of before",
+            "the weights with the mask after the softmax instead of before it",
             ALL,
         ),
         (
             Kernel(scores=lambda scores: scores * CAUSAL),
             {"causal": "top-left"},
-            "masked entries of the scores set to 0, not minus infinity",
+            "the scores with 0 for a masked score instead of minus infinity",
             ALL,
         ),
-        (MixedUp(), {}, "dV with A and its transpose mixed up", {"dV"}),
+        (MixedUp(), {}, "dV with A not transposed", {"dV"}),
         (
             Kernel(dq=lambda ds, q, k: ds @ k, dk=lambda ds, q, k: np.swapaxes(ds, -1, -2) @ q),
             {},

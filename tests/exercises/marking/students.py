@@ -64,7 +64,7 @@ SLIPS = {
     "mask-transposed": Planted("M", lambda q: masked(q["T"].T).T, "inverted"),
     "softmax-columns": Planted("A", lambda q: softmax(q["M"], 0), "softmax down the columns"),
     "not-normalised": Planted("A", lambda q: np.exp(q["M"]), "without the division by the sums"),
-    "transposed": Planted("S", lambda q: q["Q"] @ q["K"], "K and its transpose mixed up"),
+    "transposed": Planted("S", lambda q: q["Q"] @ q["K"], "K not transposed"),
     "sign-flipped": Planted("S", lambda q: -(q["Q"] @ q["K"].T), "S with the wrong sign"),
     "other-matrix": Planted("S", lambda q: q["Q"] @ q["V"].T, "S with V instead of K"),
     "result-transposed": Planted("S", lambda q: q["K"] @ q["Q"].T, "S transposed"),

@@ -1,0 +1,566 @@
+"""The catalogue: every kind of slip, how it is said, how rare it is, and what it makes of a step.
+
+A kind is a row. Its rules are written in the language of steps: ``M / s`` is ``M`` where a
+scale is left out. In them ``M`` is a matrix or a row, ``s`` a number, ``r`` one that is no
+root, any other letter whatever stands there; ``n`` is each of the sizes of a program, ``m``
+each neighbour of the whole number ``r``. Audits, exercises and marks find the steps that a
+rule fits by :func:`slips`. Kinds without rules are made where their values are known, those of
+calls by the functions at the end.
+
+Prices are a code: all kinds together have a chance of at most 1 (J. Rissanen, Modeling by
+shortest data description, 1978).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from string import ascii_lowercase
+
+from symattn.errors import Malformed
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
+from symattn.languages.sentence import Sentence
+from symattn.numbers.values import rational
+from symattn.programs import nodes
+from symattn.programs.backward import minus, over, plus, times
+from symattn.programs.functions import FUNCTIONS
+from symattn.programs.nodes import SUMS, Node
+from symattn.programs.program import Program, program
+from symattn.programs.tables import number
+from symattn.slips.graph import Graph
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A step, what a slip makes of it, and the words of that: parts of the step, or texts."""
+
+    step: str
+    instead: str
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A kind of slip: its price in bits, its phrase with letters for words, its rules.
+
+    ``a`` is where it is made, and first in the phrases of those that are made ``by_hand``:
+    what a student is told is the rest. ``once`` where nobody makes it in all steps that are
+    alike.
+    """
+
+    price: float
+    phrase: str
+    rules: tuple[Rule, ...] = ()
+    by_hand: bool = False
+    once: bool = False
+
+
+_BY, _TIMES = Sentence("division by"), Sentence("factor")
+TURNED, NOT_TURNED = Sentence("transposed"), Sentence("not transposed")
+
+#: All kinds, by name; the names are stable. Of two that make the same the first is told.
+KINDS: Mapping[str, Slip] = {
+    "scale-dropped": Slip(
+        3.5,
+        "{a} without the {b} {c}",
+        (Rule("M / s", "M", (_BY, "s")), Rule("M * s", "M", (_TIMES, "s"))),
+        by_hand=True,
+    ),
+    "scale-not-rooted": Slip(
+        4.5,
+        "{a} with {b} itself instead of its square root",
+        (Rule("M / sqrt(s)", "M / s", ("s",)), Rule("M * sqrt(s)", "M * s", ("s",))),
+        by_hand=True,
+    ),
+    "scaled-twice": Slip(
+        5.5,
+        "{a} with the {b} {c} twice",
+        (Rule("M / s", "M / s / s", (_BY, "s")), Rule("M * s", "M * s * s", (_TIMES, "s"))),
+    ),
+    "off-by-one": Slip(
+        6.0, "{a} divided by {b} instead of {c}", (Rule("M / r", "M / m", ("m", "r")),)
+    ),
+    "other-scale": Slip(
+        5.5,
+        "{a} with {b} instead of {c}",
+        (
+            Rule("M / sqrt(s)", "M / sqrt(n)", ("sqrt(n)", "sqrt(s)")),
+            Rule("M / r", "M / n", ("n", "r")),
+            Rule("M * sqrt(s)", "M * sqrt(n)", ("sqrt(n)", "sqrt(s)")),
+            Rule("M * r", "M * n", ("n", "r")),
+            Rule("M * r", "M * m", ("m", "r")),
+        ),
+    ),
+    "not-normalised": Slip(
+        4.5,
+        "{a} without the division by the sums of the exponentials",
+        (Rule("softmax(X)", "exp(X)"),),
+        by_hand=True,
+    ),
+    "softmax-columns": Slip(
+        4.5,
+        "{a} with the softmax down the columns",
+        (Rule("softmax(X)", "softmax(X.T).T"),),
+        by_hand=True,
+    ),
+    "softmax-all": Slip(
+        6.5,
+        "{a} with the softmax over all entries at once",
+        (Rule("softmax(X)", "exp(X) / sum(exp(X))"),),
+    ),
+    "mask-after": Slip(
+        5.0,
+        "{a} with the mask after the softmax instead of before it",
+        (Rule("softmax(mask(X, K))", "softmax(X) * K"),),
+        by_hand=True,
+    ),
+    "mask-forgotten": Slip(4.5, "{a} without the mask", (Rule("mask(X, K)", "X"),), by_hand=True),
+    "mask-as-zero": Slip(
+        5.0,
+        "{a} with 0 for a masked score instead of minus infinity",
+        (Rule("mask(X, K)", "X * K"),),
+        by_hand=True,
+    ),
+    "mask-transposed": Slip(
+        6.0, "{a} with the mask inverted", (Rule("mask(X, K)", "mask(X, K.T)"),), by_hand=True
+    ),
+    "transposed": Slip(
+        4.5,
+        "{a} with {b} {c}",
+        (
+            Rule("X.T @ Y", "X @ Y", ("X", NOT_TURNED)),
+            Rule("X @ Y", "X.T @ Y", ("X", TURNED)),
+            Rule("X @ Y.T", "X @ Y", ("Y", NOT_TURNED)),
+            Rule("X @ Y", "X @ Y.T", ("Y", TURNED)),
+        ),
+        by_hand=True,
+    ),
+    "product-swapped": Slip(
+        5.5,
+        "{a} with the factors of the product in the wrong order",
+        (Rule("X @ Y", "Y @ X"),),
+        by_hand=True,
+    ),
+    "term-dropped": Slip(
+        4.5,
+        "{a} without the term {b}",
+        (
+            Rule("X - Y", "X", ("Y",)),
+            Rule("X - Y", "-Y", ("X",)),
+            Rule("X + Y", "X", ("Y",)),
+        ),
+        by_hand=True,
+    ),
+    "term-sign": Slip(
+        5.5,
+        "{a} with the wrong sign of {b}",
+        (Rule("X - Y", "X + Y", ("Y",)), Rule("X + Y", "X - Y", ("Y",))),
+        by_hand=True,
+    ),
+    "other-base": Slip(
+        6.0,
+        "{a} to base {b}",
+        (
+            Rule("exp(X)", "exp(X * log(2))", ("2",)),
+            Rule("exp(X)", "exp(X * log(10))", ("10",)),
+            Rule("log(X)", "log(X) / log(2)", ("2",)),
+            Rule("log(X)", "log(X) / log(10)", ("10",)),
+        ),
+    ),
+    "function-dropped": Slip(8.5, "{a} without {b}", by_hand=True),
+    "other-function": Slip(8.0, "{a} with {b} instead of {c}", by_hand=True),
+    "operand-ignored": Slip(
+        5.5,
+        "{a} replaced by {b}",
+        (
+            Rule("X @ Y", "X", ("X",)),
+            Rule("X @ Y", "Y", ("Y",)),
+            Rule("X * Y", "X", ("X",)),
+        ),
+        once=True,
+    ),
+    "heads-exchanged": Slip(6.0, "{a} with parts {b} and {c} swapped, counted from 0", once=True),
+    "other-quantity": Slip(5.5, "{a} replaced by {b}", once=True),
+    "other-matrix": Slip(5.0, "{a} with {b} instead of {c}", once=True),
+    "sign-flipped": Slip(6.0, "{a} with the wrong sign", (Rule("X", "-X"),)),
+    "rounded": Slip(4.0, "{a} rounded to {b} before it was used"),
+    "held-in": Slip(7.0, "{a} stored as {b}"),
+    "result-transposed": Slip(5.5, "{a} transposed"),
+    "mirrored": Slip(6.0, "{a} with its {b} triangle mirrored"),
+    "row-reused": Slip(5.0, "{a} with row {b} used for row {c}, counted from 0"),
+    "column-reused": Slip(5.5, "{a} with column {b} used for column {c}, counted from 0"),
+    "rows-swapped": Slip(5.5, "{a} with rows {b} and {c} swapped, counted from 0"),
+    "columns-swapped": Slip(7.0, "{a} with columns {b} and {c} swapped, counted from 0"),
+    "entry-reused": Slip(4.5, "{a} used instead of {b}"),
+    "entry-of-column": Slip(7.0, "{a} used instead of {b}"),
+    "entries-swapped": Slip(6.0, "{a} and {b} swapped"),
+    "product-dropped": Slip(5.5, "{a} without the part {b} of its sum"),
+    "product-sign": Slip(6.5, "{a} with the wrong sign of {b} in its sum"),
+    "wrong-number": Slip(5.0, "{a} instead of {b} for {c}"),
+}
+
+
+#: Kinds that only kernels show, whose arrays :mod:`symattn.testing` makes, by name.
+OF_KERNELS: Mapping[str, str] = {
+    "mask-negated": "{a} with the mask negated: what should be hidden is seen, and nothing else",
+    "mask-reversed": "{a} with the mask counted from the last key",
+    "mask-of-row": "{a} with the first query's mask for all",
+    "mask-as-number": "{a} with the mask added as 1 and 0",
+    "mask-finite": "masked entries of {a} {b} {c}, not minus infinity",
+    "mask-added": "{a} with a causal mask that was not asked for",
+    "window-moved": "{a} with a window that {b}",
+    "mask-shifted": "{a} with the mask shifted by one key: each query attends to {b}",
+    "mask-aligned": "{a} with the causal mask aligned {b} instead of {c}",
+    "cap-forgotten": "{a} without soft capping",
+    "capped-after": "{a} capped after {b} instead of before",
+    "derivative-dropped": "{a} without the derivative of {b}",
+    "bias-scaled": "{a} with the bias scaled as well",
+    "empty-row": "a fully masked row giving {a} instead of {b}",
+    "sums-in": "{a} accumulated in {b}",
+    "sum-down": "{a} with {b} summed down the columns",
+    "maximum": "the exponentials {a}",
+    "keys-dropped": "{a} without {b}",
+    "keys-added": "{a} with {b} of zeros beyond the last",
+    "rows-moved": "{a} with its rows {b}",
+    "head-dropped": "{a} from {b} only",
+    "stale": "{a} of all keys but the last {b}",
+    "not-rescaled": "{a} computed in blocks of {b} keys without rescaling when the maximum grows",
+}
+
+
+def phrase(kind: str, words: Sequence[str]) -> Sentence:
+    """A slip of that kind in words.
+
+    >>> phrase("other-scale", ["T", "sqrt(3)", "sqrt(d_k)"])
+    'T with sqrt(3) instead of sqrt(d_k)'
+    """
+    said = KINDS[kind].phrase if kind in KINDS else OF_KERNELS[kind]
+    return Sentence(said, **dict(zip(ascii_lowercase, words, strict=False)))
+
+
+#: A word of a slip: a part of the step, or a text.
+Word = Node | str
+#: A slip of a step: its kind, the step that it is instead, and the words behind that.
+MadeSlip = tuple[str, Node, tuple[Word, ...]]
+Bound = Mapping[str, Node]
+Values = Callable[[Node], float | None]
+
+
+def slips(
+    graph: Graph, node: Node, sizes: Iterable[int] = (), value: Values = lambda node: None
+) -> Iterator[MadeSlip]:
+    """The slips that the rules of all kinds make of a node in its form, each step once; ``sizes``
+    are those that a scale may be taken from, ``value`` tells what a number is.
+
+    >>> from symattn.programs.program import program
+    >>> graph = Graph()
+    >>> step = graph[program({"S": (2, 2)}, {"T": "S / sqrt(2)"}).quantities["T"]]
+    >>> [kind for kind, _, _ in slips(graph, step)]
+    ['scale-dropped', 'scale-not-rooted', 'scaled-twice', 'sign-flipped']
+    """
+    made = {node.serial}
+    origin = graph.origin.get(node.serial)
+    calls = [] if origin is None else [*mistaken_calls(origin)]
+    for kind, slip in KINDS.items():
+        by_rules = (
+            found
+            for rule in slip.rules
+            for found in _by_rule(rule, graph, node, lambda x: _numbers(x, sizes, value))
+        )
+        of_calls = ((graph[x], words) for of, x, words in calls if of == kind)
+        for instead, words in (*by_rules, *of_calls):
+            if instead.grid == node.grid and instead.serial not in made:
+                made.add(instead.serial)
+                yield kind, instead, words
+
+
+def _by_rule(
+    rule: Rule, graph: Graph, node: Node, numbers: Callable[[Node | None], Iterable[int]]
+) -> Iterator[tuple[Node, tuple[Word, ...]]]:
+    if rule.step == "X" and not node.operands:
+        return
+    tree = _tree(rule.instead)
+    for bound in _matched(_pattern(rule.step), node, {}):
+        for letter in {*syntax.names(tree)} - bound.keys() or [""]:
+            near = bound["r"] if letter == "m" else None
+            for size in numbers(near) if letter else [1]:
+                known = {**bound, letter: nodes.constant(rational(size))}
+
+                def form(tree: Tree, known: Bound = known) -> Node:
+                    return graph.form(Program(known, (), ()).lower_tree(tree))
+
+                try:
+                    of_words = (
+                        x if isinstance(x, Sentence) else form(_tree(x)) for x in rule.words
+                    )
+                    yield form(tree), tuple(of_words)
+                except Malformed:
+                    # Shapes that don't fit: nobody makes the slip here.
+                    continue
+
+
+_tree = cache(syntax.parse)
+
+
+@cache
+def _pattern(text: str) -> Node:
+    """A step of a rule in its form; a matrix of any size may stand for one of two rows."""
+    letters = {name: () if name.islower() else (2, 2) for name in syntax.names(_tree(text))}
+    return Graph()[program(letters, {}).lower(text)]
+
+
+def _matched(pattern: Node, node: Node, bound: Bound) -> Iterator[Bound]:
+    """Yield what the letters of a rule are, where it fits a node."""
+    if pattern.op == "given":
+        letter = str(pattern.extra)
+        if letter in bound:
+            if bound[letter] is node:
+                yield bound
+        elif _may_be(letter, node):
+            yield {**bound, letter: node}
+    elif pattern.op == node.op and len(pattern.operands) == len(node.operands):
+        is_either = node.op in ("add", "multiply")
+        for operands in permutations(node.operands) if is_either else (node.operands,):
+            yield from _all_matched(pattern.operands, operands, bound)
+
+
+def _all_matched(
+    patterns: Sequence[Node], operands: Sequence[Node], bound: Bound
+) -> Iterator[Bound]:
+    if not patterns:
+        yield bound
+        return
+    for first in _matched(patterns[0], operands[0], bound):
+        yield from _all_matched(patterns[1:], operands[1:], first)
+
+
+def _may_be(letter: str, node: Node) -> bool:
+    is_number = node.grid == (1, 1)
+    if letter == "M":
+        return not is_number
+    # The sums of a softmax are no scale, be it of a single row.
+    is_scale = is_number and node.op not in SUMS
+    return not letter.islower() or (is_scale and (letter != "r" or node.op != "sqrt"))
+
+
+def _numbers(near: Node | None, sizes: Iterable[int], value: Values) -> Iterable[int]:
+    """The sizes, or the whole numbers beside one; nothing is scaled by 1."""
+    if near is None:
+        return sizes
+    own = value(near)
+    beside = (int(own) - 1, int(own) + 1) if own is not None and own.is_integer() else ()
+    return [x for x in beside if x > 1]
+
+
+# -- calls ---------------------------------------------------------------------------------
+# What people compute in place of a function of steps.
+
+
+def mistaken_calls(node: Node) -> Iterator[MadeSlip]:
+    """The slips of a call, as nodes of the program.
+
+    >>> from symattn.programs.program import program
+    >>> p = program({"X": (2, 3)}, {"H": "gelu(X)"})
+    >>> [kind for kind, _, _ in mistaken_calls(p.quantities["H"])]
+    ['function-dropped', 'other-function']
+    """
+    written = node.written
+    if written is None:
+        return
+    first = written.operands[0] if written.operands else None
+    is_forgotten = written.is_own or written.function in _LEFT_OUT
+    if first is not None and first.shape == node.shape and is_forgotten:
+        yield "function-dropped", first, (written.function,)
+    for name in ("gamma", "beta", "sink", "label_smoothing"):
+        if written.given.get(name) is not None:
+            changed = FUNCTIONS[written.function].again(node, **{name: None})
+            yield "term-dropped", changed, (name,)
+    others = _INSTEAD.get(written.function)
+    for instead, other, own in others(node) if others else ():
+        yield "other-function", instead, (other, own)
+    if alike := _OTHER.get(written.function):
+        yield "other-function", _call(alike, **written.given), (alike, written.function)
+
+
+#: Functions that are forgotten whole.
+_LEFT_OUT = frozenset(
+    (
+        "relu", "gelu", "silu", "sigmoid", "softplus", "abs", "clip", "softmax", "log_softmax",
+        "layernorm", "rmsnorm", "l2norm", "rope", "alibi", "softcap", "window", "padding", "cumsum",
+    )
+)  # fmt: skip
+#: Functions that are taken for another one of the same arguments.
+_OTHER = {
+    "silu": "sigmoid", "log_softmax": "softmax", "var": "std", "std": "var", "max": "min",
+    "min": "max", "rowmin": "rowmax", "rmsnorm": "layernorm",
+}  # fmt: skip
+#: What is computed instead, what that is called, and what it stands for.
+_Other = tuple[Node, str | Sentence, str | Sentence]
+
+
+def _given(node: Node) -> Mapping[str, object]:
+    return node.written.given if node.written else {}
+
+
+def _call(name: str, *operands: Node, **options: object) -> Node:
+    return FUNCTIONS[name](*operands, **options)
+
+
+def _again(node: Node, **changes: object) -> Node:
+    assert node.written is not None
+    return FUNCTIONS[node.written.function].again(node, **changes)
+
+
+def _gelu(node: Node) -> Iterator[_Other]:
+    exact, near = Sentence("the erf form"), Sentence("the tanh form")
+    if _given(node).get("approximate") == "tanh":
+        yield _again(node, approximate="none"), exact, near
+    else:
+        yield _again(node, approximate="tanh"), near, exact
+
+
+def _sigmoid(node: Node) -> Iterator[_Other]:
+    (x,) = nodes.arguments(node)
+    yield nodes.apply("tanh", x), "tanh", "sigmoid"
+    yield _call("sigmoid", nodes.negate(x)), "exp(x)", "exp(-x)"
+
+
+def _logsumexp(node: Node) -> Iterator[_Other]:
+    powers = nodes.apply("exp", node)
+    yield powers, Sentence("the sum of the exponentials"), Sentence("its logarithm")
+
+
+def _axis(node: Node) -> Iterator[_Other]:
+    """The other axis, where the shape stays."""
+    (x, *_) = nodes.arguments(node)
+    if len(x.shape) == 2 and x.shape[0] == x.shape[1]:
+        axis = 0 if _given(node).get("axis", -1) else 1
+        words = (Sentence("axis {axis}", axis=axis), Sentence("axis {axis}", axis=1 - axis))
+        yield _again(node, axis=axis), *words
+
+
+def _variance(node: Node) -> Iterator[_Other]:
+    ddof = _given(node).get("ddof", 0)
+    by = (Sentence("the count"), Sentence("the count less one"))
+    (x, *_) = nodes.arguments(node)
+    # How many entries one of the reduced quantity is of.
+    count = x.grid[0] * x.grid[1] // (node.grid[0] * node.grid[1])
+    if ddof or count > 1:
+        yield _again(node, ddof=0 if ddof else 1), by[not ddof], by[bool(ddof)]
+
+
+def _layernorm(node: Node) -> Iterator[_Other]:
+    given = _given(node)
+    x, eps = given["x"], given["eps"]
+    assert isinstance(x, Node)
+    assert isinstance(eps, Node)
+    axis = len(x.shape) * 2 - 3
+    apart = minus(x, _call("mean", x, axis=axis))
+    rest = {name: given[name] for name in ("gamma", "beta") if given.get(name) is not None}
+    if x.shape[-1] > 1:
+        spread = nodes.apply("sqrt", plus(_call("var", x, axis=axis, ddof=1), eps))
+        words = Sentence("the variance by one less than the count"), Sentence("the variance")
+        yield _affine(over(apart, spread), rest), *words
+    plain = _affine(over(apart, plus(_call("var", x, axis=axis), eps)), rest)
+    yield plain, Sentence("the variance"), Sentence("its square root")
+    words = Sentence("the distance from the mean"), Sentence("that divided by the deviation")
+    yield _affine(apart, rest), *words
+    yield _affine(_call("rmsnorm", x, eps=eps), rest), "rmsnorm", "layernorm"
+
+
+def _affine(x: Node, rest: Mapping[str, object]) -> Node:
+    gamma, beta = rest.get("gamma"), rest.get("beta")
+    scaled = times(x, gamma) if isinstance(gamma, Node) else x
+    return plus(scaled, beta) if isinstance(beta, Node) else scaled
+
+
+def _rmsnorm(node: Node) -> Iterator[_Other]:
+    given = _given(node)
+    x = given["x"]
+    assert isinstance(x, Node)
+    yield _affine(_call("l2norm", x), given), Sentence("the sum of squares"), Sentence("their mean")
+
+
+def _norm(node: Node) -> Iterator[_Other]:
+    yield times(node, node), Sentence("the sum of squares"), Sentence("its square root")
+
+
+def _mean(node: Node) -> Iterator[_Other]:
+    yield _call("sum", **_given(node)), Sentence("the sum"), Sentence("the mean")
+
+
+def _loss(node: Node) -> Iterator[_Other]:
+    """Sums in place of means."""
+    x = nodes.arguments(node)[0]
+    function = node.written.function if node.written else ""
+    rows = x.grid[0]
+    count = rows * x.grid[1] if function in ("mse", "binary_cross_entropy") else rows
+    if count > 1:
+        yield times(node, number(count)), Sentence("the sum"), Sentence("the mean")
+    if function == "mse":
+        yield over(node, number(2)), Sentence("half of the mean"), Sentence("the mean")
+    yield nodes.negate(node), Sentence("the other sign"), Sentence("its own")
+
+
+def _rope(node: Node) -> Iterator[_Other]:
+    given = _given(node)
+    pairs = Sentence("neighbouring columns"), Sentence("columns half apart")
+    other = not given.get("interleaved", True)
+    if node.shape[1] > 2:
+        yield _again(node, interleaved=other), pairs[not other], pairs[other]
+    counted = tuple(number(k).extra for k in range(node.shape[0]))
+    at = given.get("positions") or nodes.table((counted,), node.shape[:1])
+    assert isinstance(at, Node)
+    reversed_ = _again(node, positions=nodes.negate(at))
+    yield reversed_, Sentence("the angles reversed"), Sentence("their own sign")
+    later = _again(node, positions=plus(at, 1))
+    yield later, Sentence("positions from 1"), Sentence("positions from 0")
+
+
+def _alibi(node: Node) -> Iterator[_Other]:
+    slope = _given(node)["slope"]
+    assert isinstance(slope, Node)
+    added = _again(node, slope=nodes.negate(slope))
+    yield added, Sentence("the distance added"), Sentence("it subtracted")
+
+
+def _window(node: Node) -> Iterator[_Other]:
+    left = _given(node)["left"]
+    assert isinstance(left, int)
+    own = Sentence("those of the window")
+    yield _again(node, left=left + 1), Sentence("one more key"), own
+    if left:
+        yield _again(node, left=left - 1), Sentence("one key fewer"), own
+
+
+def _padding(node: Node) -> Iterator[_Other]:
+    lengths = _given(node)["lengths"]
+    assert isinstance(lengths, Node)
+    longer = _again(node, lengths=plus(lengths, 1))
+    yield longer, Sentence("one more key"), Sentence("those of the length")
+
+
+_INSTEAD: Mapping[str, Callable[[Node], Iterator[_Other]]] = {
+    "gelu": _gelu,
+    "sigmoid": _sigmoid,
+    "softmax": _axis,
+    "cumsum": _axis,
+    "logsumexp": _logsumexp,
+    "var": _variance,
+    "std": _variance,
+    "mean": _mean,
+    "layernorm": _layernorm,
+    "rmsnorm": _rmsnorm,
+    "norm": _norm,
+    "rope": _rope,
+    "alibi": _alibi,
+    "window": _window,
+    "padding": _padding,
+    "cross_entropy": _loss,
+    "nll": _loss,
+    "binary_cross_entropy": _loss,
+    "mse": _loss,
+}
