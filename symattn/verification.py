@@ -28,9 +28,9 @@ from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.languages.sentence import Sentence
 from symattn.limits import DERIVED, QUICK_BITS
 from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.letters import put
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import Real
-from symattn.numbers.substitution import put
 from symattn.programs.program import uses
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations
 from math import log2
 
 import numpy as np
@@ -19,7 +19,6 @@ import numpy.typing as npt
 from flint import arb, fmpq
 
 from symattn.auditing.figures import Figure
-from symattn.auditing.prints import pen_slips
 from symattn.errors import SymattnError, Undecided
 from symattn.expressions import syntax
 from symattn.expressions.syntax import gradient_name
@@ -33,7 +32,7 @@ from symattn.programs import display, nodes
 from symattn.programs.enclosures import FloatOperations, Matrix, applied
 from symattn.programs.nodes import Node, Run, ancestors, rebuilt, replaced
 from symattn.programs.program import Program, differentiate
-from symattn.slips.catalogue import KINDS, Word, phrase, slips
+from symattn.slips.catalogue import KINDS, Word, arrangements, others, phrase, rounded_to, slips
 from symattn.slips.graph import Graph, Place
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
@@ -332,7 +331,7 @@ class Weights:
         off = np.where(np.isfinite(off), off, _MASKED)
         off = np.where(np.isneginf(self.true), np.maximum(off, _MASKED), off)
         self.bits = np.where(self.refuted, np.minimum(np.log2(2 * off + 1), MOST), 0.0)
-        pen = np.array([any(True for _ in pen_slips(figure)) for figure in figures], bool)
+        pen = np.array([any(True for _ in figure.pen_slips) for figure in figures], bool)
         self.bits[pen] = np.minimum(self.bits[pen], PEN)
         self.bits[self.refuted] = np.maximum(self.bits[self.refuted], least)
         self.bits[np.array(free, bool)] = 0.0
@@ -530,8 +529,6 @@ def together(edits: Sequence[Edit]) -> Edit:
 FORMATS: tuple[FloatFormat, ...] = ("float16", "float32")
 #: Steps are rounded to so many places at most.
 _PLACES = 4
-#: What a step is rounded to: to no places, to one, or to more.
-_ROUNDED = {0: "whole numbers", 1: "1 place", 2: "{places} places"}
 #: Nodes that are no steps: nothing is computed.
 _PLAIN = ("constant", "triangle", "table")
 
@@ -599,7 +596,7 @@ class Site:
         """Edits that are another operation in its place."""
         graph, node = self.recipe.graph, self.node
         sizes = sorted({x for named in self.recipe.named.values() for x in named.grid} - {1})
-        for kind, changed, words in slips(graph, node, sizes, self._value):
+        for kind, changed, words in slips(node, graph, sizes, self._value):
             yield from self._instead(kind, changed, *words)
         for a, b in combinations(range(len(node.operands)), 2) if node.op == "concat" else ():
             order = [*node.operands]
@@ -607,31 +604,11 @@ class Site:
             changed = graph.node("concat", order, node.grid)
             yield from self._instead("heads-exchanged", changed, str(a), str(b))
         if node.operands:
-            yield from self._others()
+            for kind, changed, words in others(node, self.recipe.named, self._is_at_hand, graph):
+                yield from self._instead(kind, changed, *words)
 
     def _value(self, node: Node) -> float:
         return float(self.model[node][0, 0])
-
-    def _others(self) -> Made:
-        """Another named quantity in place of an operand."""
-        graph, node = self.recipe.graph, self.node
-        others = [(name, x) for name, x in self.recipe.named.items() if self._is_at_hand(x)]
-        if node.serial in self.recipe.names:
-            for name, other in others:
-                yield from self._instead("other-quantity", other, name)
-        for place, operand in enumerate(node.operands):
-            if operand.op in ("constant", "triangle") or operand.grid == (1, 1):
-                continue
-            inner = operand.operands[0] if operand.op == "transpose" else operand
-            if inner.serial not in self.recipe.names:
-                continue
-            for name, other in others:
-                if other is inner or other.grid != inner.grid:
-                    continue
-                instead = graph.transpose(other) if operand.op == "transpose" else other
-                operands = [instead if k == place else x for k, x in enumerate(node.operands)]
-                changed = graph.again(node, operands)
-                yield from self._instead("other-matrix", changed, name, self.recipe.text(inner))
 
     def _is_at_hand(self, other: Node) -> bool:
         """Return whether a quantity is known where the step is made: it is not computed from that,
@@ -649,9 +626,8 @@ class Site:
         for places in range(_PLACES + 1):
             value = np.round(values, places)
             if not _same(value, values):
-                phrase = Sentence(_ROUNDED[min(places, 2)], places=places)
                 exact = partial(self._rounded, places)
-                yield Edit("rounded", (self.text, phrase), node, value, exact)
+                yield Edit("rounded", (self.text, rounded_to(places)), node, value, exact)
         for name in FORMATS:
             value = values.astype(name).astype(float)
             if not _same(value, values):
@@ -664,18 +640,8 @@ class Site:
             low = np.where(np.tri(rows, dtype=bool), flat, flat.T)
             yield self._moved("mirrored", low, self.text, Sentence("lower"))
             yield self._moved("mirrored", low.T, self.text, Sentence("upper"))
-        yield from self._lines(flat, "row")
-        yield from self._lines(flat.T, "column")
-
-    def _lines(self, flat: Places, word: str) -> Made:
-        """One row, or column, for another, and two of them swapped."""
-        for a, b in permutations(range(len(flat)), 2):
-            for kind, into, of in (("-reused", [b], [a]), ("s-swapped", [a, b], [b, a])):
-                if len(into) == 1 or a < b:
-                    places = flat.copy()
-                    places[into] = flat[of]
-                    arranged = places.T if word == "column" else places
-                    yield self._moved(f"{word}{kind}", arranged, self.text, str(a), str(b))
+        for kind, first, second, words in arrangements(node):
+            yield self._moved(kind, flat[np.ix_(first, second)], self.text, *words)
 
     def _rounded(self, places: int, base: Base) -> Node:
         scale = fmpq(10) ** places

@@ -30,6 +30,7 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
+from symattn.slips.catalogue import pen_slips
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
@@ -231,6 +232,13 @@ class Figure:
         return str(value) if isinstance(value, Masked) or value.is_closed else ""
 
     # -- as a number to compute on with -------------------------------------------
+
+    @property
+    def pen_slips(self) -> Iterator[Sentence]:
+        """Ways to write it in place of the right number, in words."""
+        if self.printed is None or self.off is None:
+            return iter(())
+        return pen_slips(self.printed, self.off, self.entry.ball(FIRST))
 
     @cached_property
     def number(self) -> arb:

@@ -4,8 +4,6 @@ A term is recomputed from the document's own figures by replacing its largest
 parts that the document prints, and working out the rest from the steps'
 definitions. Parts are recognised by their normal form, so ``exp(T[0, 2])``
 printed by itself is used inside ``rowsum(exp(T))[0, 0]``.
-
-Slips of the pen: what a single figure may have been written down as.
 """
 
 from __future__ import annotations
@@ -14,16 +12,14 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, log10, prod
+from math import inf, prod
 from operator import neg, truediv
 
-from flint import arb, fmpq
+from flint import arb
 
 from symattn.auditing.figures import Figure
 from symattn.auditing.standard import LEAVES, MASKED, ONE, ZERO, Recipes, Term
-from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST
-from symattn.numbers.rationals import PrintedNumber
 from symattn.programs.enclosures import above
 from symattn.verdicts import Verdict
 
@@ -195,43 +191,3 @@ class PrintedRecomputation:
                 apply = _OPERATIONS.get(operation) or getattr(arb, operation)
                 result: arb = apply(*values)
                 return result
-
-
-def pen_slips(figure: Figure) -> Iterator[Sentence]:
-    """Ways to write a wrong figure in place of the right one, in words.
-
-    One of them is never a cause that can be named: too many figures could have
-    come out like this by chance.
-    """
-    if figure.printed is None or figure.off is None:
-        return
-    printed = figure.printed.count
-    correct = printed - figure.off
-    if not correct:
-        return
-    if printed == -correct:
-        yield Sentence("the sign is wrong")
-    if _is_shifted(figure, figure.printed, correct):
-        yield Sentence("the decimal point is misplaced")
-    if (printed < 0) == (correct < 0):
-        a, b = str(abs(printed)), str(abs(correct))
-        width = max(len(a), len(b))
-        a, b = a.zfill(width), b.zfill(width)
-        swapped = (b[:k] + b[k + 1] + b[k] + b[k + 2 :] for k in range(width - 1))
-        if a != b and a in swapped:
-            yield Sentence("two neighbouring digits are swapped")
-        elif sum(x != y for x, y in zip(a, b, strict=True)) == 1 and len(b.strip("0")) > 1:
-            # Of a figure of one digit this would say nothing.
-            yield Sentence("one digit is another")
-
-
-def _is_shifted(figure: Figure, printed: PrintedNumber, correct: int) -> bool:
-    """Return whether a power of ten other than 1 takes a figure to the right one, at the places
-    that it then has: to all of it, or to more of its digits than one, which says nothing."""
-    if printed.count * correct <= 0:
-        return False
-    power = round(log10(abs(correct)) - log10(abs(printed.count)))
-    moved = fmpq(10) ** power
-    unit, off = printed.unit * moved, figure.entry.ball(FIRST) - printed.value * moved
-    shows = unit <= 1 and abs(printed.count) > 9 and not abs(off) * 2 > unit
-    return power != 0 and (shows or printed.count * moved == correct)

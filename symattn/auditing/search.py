@@ -41,7 +41,6 @@ from symattn.auditing.prints import (
     PrintedRecomputation,
     Prints,
     RecomputedValue,
-    pen_slips,
 )
 from symattn.auditing.standard import Recipes, Term, is_truncated, term_number
 from symattn.errors import SymattnError
@@ -677,7 +676,7 @@ class SlipNaming:
                 self._causes[figure] = Cause("carried", reason, (first,), slip)
 
     def _unexplained(self, figure: Figure) -> Cause:
-        pen = ((sentence, 0.0) for sentence in pen_slips(figure))
+        pen = ((sentence, 0.0) for sentence in figure.pen_slips)
         near = (*self._search.nearest(self._at[figure]), *pen)
         if figure.off in (1, -1):
             return Cause("last-digit", _LAST_DIGIT, candidates=near)

@@ -22,12 +22,11 @@ from symattn.expressions.shapes import Shape, keys, nested, show
 from symattn.expressions.syntax import gradient_name, gradient_of
 from symattn.numbers import quotients
 from symattn.numbers.exponential_sums import Symbol
-from symattn.numbers.letters import DOMAINS, Letters
+from symattn.numbers.letters import DOMAINS, Letters, put
 from symattn.numbers.rationals import read_printed
 from symattn.numbers.reading import Masked, read, written
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
 from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
-from symattn.numbers.substitution import put
 from symattn.numbers.tables import NumberTable
 from symattn.numbers.values import Value
 from symattn.programs.functions.own import OwnFunction

@@ -10,8 +10,8 @@ expected of each is computed, in floats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -20,9 +20,9 @@ from string import ascii_lowercase
 from typing import Literal, TypeVar
 
 import numpy as np
+from flint import fmpq
 
-from symattn.auditing.edits import AuditedGraph, Edit, Model, Site
-from symattn.cases.case import Case, with_numbers
+from symattn.cases.case import Case, Rows, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.key import Draws
@@ -31,17 +31,28 @@ from symattn.expressions import syntax
 from symattn.expressions.shapes import Nested, nested
 from symattn.expressions.syntax import Tree
 from symattn.languages.language import Language
-from symattn.languages.sentence import Sentence
+from symattn.languages.sentence import Sentence, joined
 from symattn.numbers import rounding
 from symattn.numbers.rounding import RoundingMode
+from symattn.numbers.values import rational
 from symattn.printers.blocks import Line, Math
-from symattn.programs.display import formula
+from symattn.programs import nodes
+from symattn.programs.display import formula, names
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
 from symattn.programs.functions import DOMAINS
 from symattn.programs.nodes import Node, Run, ancestors, arguments, replaced
-from symattn.slips.catalogue import KINDS, mistaken_calls
+from symattn.slips.catalogue import (
+    KINDS,
+    MadeSlip,
+    Word,
+    arrangements,
+    mistaken_calls,
+    others,
+    phrase,
+    rounded_to,
+    slips,
+)
 from symattn.solution.entries import EntryValue
-from symattn.solution.solution import Solution
 
 T = TypeVar("T")
 
@@ -56,24 +67,48 @@ _UNWRITTEN = ("above", "table", "triangle", "spread", "scatter", "concat")
 #: A figure is visibly another from so many units of its last place on.
 VISIBLE = 5
 
+#: Numbers are rounded to fewer places than so many before they are used.
+_PLACES = 4
 #: Numbers that stand for any: no fault goes unseen because of their values.
 _ANY = 4
 
 
 @dataclass(frozen=True, eq=False)
 class InjectedFault:
-    """A mistake in one step: what it is, the part where its figures are asked for first,
-    and the nodes that this and other parts are with it, by quantity.
+    """A slip in a step, or in all that are alike: the part where its figures are asked for
+    first, and what nodes of the program are ``instead``, by their serial numbers; ``reached``
+    are these and all that is computed from them.
 
-    ``pieces`` are the words of its phrase, formulas or texts, but for the first, which says
-    where it was made, as an audit does in ``phrase``.
+    ``words`` fill the phrase of its kind; ``pieces`` are those behind the first as formulas,
+    None where no sentence for a board tells them. Slips with the same ``key`` are one that is
+    made in several places.
     """
 
     kind: str
     part: str
-    pieces: Mapping[str, Tree | str]
-    phrase: Sentence
-    nodes: Mapping[str, Node]
+    words: tuple[str, ...]
+    pieces: Mapping[str, Tree | str] | None
+    key: object
+    instead: Mapping[int, Node]
+    reached: Set[int]
+    targets: Mapping[str, Node]
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Return how soon it is told: first what people make by hand, the likelier first."""
+        return self.pieces is None, KINDS[self.kind].price
+
+    @property
+    def phrase(self) -> Sentence:
+        """The slip, and where it was made, as an audit says it."""
+        return phrase(self.kind, self.words)
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """The nodes that parts are with it, by quantity."""
+        put = dict(self.instead)
+        changed = {name: replaced(node, put) for name, node in self.targets.items()}
+        return {name: node for name, node in changed.items() if node is not self.targets[name]}
 
     def said(self, say: Language) -> Line:
         """The beginning of a sentence, with formulas."""
@@ -87,7 +122,7 @@ class InjectedFault:
     def _filled_in(self, say: Language, shown: Callable[[Tree], T]) -> tuple[str | T, ...]:
         pieces = {
             name: say.again(piece) if isinstance(piece, str) else shown(piece)
-            for name, piece in self.pieces.items()
+            for name, piece in (self.pieces or {}).items()
         }
         # Where it was made is said by the place of the sentence.
         return say(KINDS[self.kind].phrase, a=(), **pieces)
@@ -118,42 +153,178 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
     >>> [(fault.kind, fault.part) for fault in catalogue(exercise(load("cat-sat-mat")))][:2]
     [('scale-dropped', 'T'), ('scale-not-rooted', 'T')]
     """
+    return tuple(
+        fault
+        for fault in suspects(exercise)
+        if fault.pieces is not None and len(fault.instead) == 1
+    )
+
+
+#: The suspects of the programs that were asked for last: versions of an exercise share one.
+_SUSPECTS: dict[tuple[int, ...], tuple[InjectedFault, ...]] = {}
+_KEPT = 16
+
+
+def suspects(exercise: Exercise) -> tuple[InjectedFault, ...]:
+    """All slips that the answers of an exercise are searched for, whatever its numbers are."""
     if exercise.is_proof:
         return ()
-    case = exercise.case
-    solution = Solution(_any_numbers(case))
-    recipe = AuditedGraph(solution, [])
-    model = Model(recipe)
-    named = case.program.named
-    inside = {recipe.graph[node].serial for node in _inside_calls(case)}
-    targets = {part.quantity: recipe.graph[named[part.quantity]] for part in exercise.parts}
-    faults: list[InjectedFault] = []
-    covered: dict[int, str] = {}
-    for name, target in targets.items():
-        for node in ancestors([target]):
-            covered.setdefault(node.serial, name)
-    seen: set[tuple[str, bytes]] = set()
-    for name, target in targets.items():
-        for node in (x for x in ancestors([target]) if covered[x.serial] == name):
-            if node.serial in inside:
+    targets = {part.quantity: exercise.case.program.named[part.quantity] for part in exercise.parts}
+    key = tuple(node.serial for node in targets.values())
+    if key not in _SUSPECTS:
+        while len(_SUSPECTS) >= _KEPT:
+            del _SUSPECTS[next(iter(_SUSPECTS))]
+        _SUSPECTS[key] = tuple(_Suspects(exercise.case, targets).found())
+    return _SUSPECTS[key]
+
+
+class _Suspects:
+    """Looks for the slips that can be made in the steps of a case."""
+
+    def __init__(self, case: Case, targets: Mapping[str, Node]) -> None:
+        program = case.program
+        self._targets = targets
+        self._named = {name: node for name, node in program.named.items() if node.shape}
+        self._names = names(program)
+        self._sizes = sorted({x for node in self._named.values() for x in node.grid} - {1})
+        self._above: dict[int, set[int]] = {}
+        self._below: dict[int, set[int]] = {}
+        for node in ancestors([*program.named.values()]):
+            parts = (self._above[x.serial] for x in node.operands)
+            self._above[node.serial] = {node.serial}.union(*parts)
+            for above in self._above[node.serial]:
+                self._below.setdefault(above, set()).add(node.serial)
+        self._upstream = program.upstream
+        self._inside = {node.serial for node in _inside_calls(case)}
+        generic = _any_numbers(case)
+        given = {name: matrix(rows) for name, rows in inputs(generic).items()}
+
+        def leaf(node: Node) -> Matrix | None:
+            return given[node.extra] if node.op == "given" else None
+
+        self._run: Run[Matrix] = Run(FloatOperations(), leaf)
+
+    def found(self) -> Iterator[InjectedFault]:
+        """Yield what shows in a part, first that which is told by a sentence for a board."""
+        covered: set[int] = set()
+        for name, target in self._targets.items():
+            inside = [x for x in ancestors([target]) if x.serial not in covered]
+            covered |= {x.serial for x in inside}
+            right = self._run[target]
+            of_part = [fault for node in inside for fault in self._of_step(name, node)]
+            of_part += self._in_all(name, of_part)
+            known: dict[bytes, InjectedFault] = {}
+            for fault in of_part:
+                values = self._run[replaced(target, dict(fault.instead))]
+                if not np.array_equal(values, right, equal_nan=True):
+                    # Of those that give the same the likelier one is told.
+                    other = known.setdefault(np.round(values, 6).tobytes(), fault)
+                    if fault.rank < other.rank:
+                        known[np.round(values, 6).tobytes()] = fault
+            yield from known.values()
+
+    def _of_step(self, part: str, node: Node) -> Iterator[InjectedFault]:
+        if node.serial in self._inside:
+            return
+        for kind, instead, words in self._slips(node):
+            if instead.grid != node.grid or instead is node:
                 continue
-            for edit in _edits(Site(recipe, model, node, in_use=False)):
-                put = {node.serial: edit.instead}
-                nodes = {
-                    other: changed
-                    for other, of in targets.items()
-                    if (changed := replaced(of, put)) is not of  # type: ignore[arg-type]
-                }
-                if name not in nodes:
-                    continue
-                values = model[nodes[name]]
-                key = name, np.round(values, 6).tobytes()
-                if key in seen or np.array_equal(values, model[target], equal_nan=True):
-                    continue
-                seen.add(key)
-                if (pieces := _pieces(recipe, edit)) is not None:
-                    faults.append(InjectedFault(edit.kind, name, pieces, edit.phrase, nodes))
-    return tuple(faults)
+            said = (x if isinstance(x, str) else syntax.shown(self._formula(x)) for x in words)
+            yield InjectedFault(
+                kind,
+                part,
+                (syntax.shown(self._formula(node)), *said),
+                self._pieces(kind, node, words),
+                (kind, self._form(node), self._form(instead)),
+                {node.serial: instead},
+                self._below[node.serial],
+                self._targets,
+            )
+
+    def _in_all(self, part: str, faults: Sequence[InjectedFault]) -> Iterator[InjectedFault]:
+        """Yield each slip made in all steps that are alike, which is one slip, too."""
+        alike: dict[object, dict[int, InjectedFault]] = {}
+        for fault in faults:
+            (serial,) = fault.instead
+            if not KINDS[fault.kind].once:
+                alike.setdefault(fault.key, {}).setdefault(serial, fault)
+        for same in (list(same.values()) for same in alike.values() if len(same) > 1):
+            put: dict[int, Node] = {}
+            for serial, instead in sorted(x for y in same for x in y.instead.items()):
+                put[serial] = replaced(instead, put)
+            reached = {x for fault in same for x in fault.reached}
+            yield replace(same[0], words=together(same), pieces=None, instead=put, reached=reached)
+
+    def _slips(self, node: Node) -> Iterator[MadeSlip]:
+        """The slips of a step: of an operation, of what it is made of, of its rows."""
+        value = self._run[node][0, 0] if node.grid == (1, 1) else None
+        yield from slips(node, None, self._sizes, lambda x: float(self._run[x][0, 0]))
+        if node.operands:
+            yield from others(node, self._named, lambda x: self._is_at_hand(x, node), None)
+        itself = Node(node.op, node.operands, node.shape, node.extra)
+        for kind, rows, columns, words in arrangements(node) if node.serial in self._names else ():
+            yield kind, Node("pick", (itself,), node.shape, (rows, columns)), words
+        if value is not None and node.operands and self._is_fixed(node):
+            for places in range(_PLACES):
+                near = fmpq(*Decimal(f"{value:.{places}f}").as_integer_ratio())
+                if near:
+                    yield "rounded", nodes.constant(rational(near)), (rounded_to(places),)
+
+    def _is_fixed(self, node: Node) -> bool:
+        """Return whether a number is computed from numbers that all versions share."""
+        return all(x.grid == (1, 1) for x in ancestors([node]))
+
+    def _is_at_hand(self, other: Node, node: Node) -> bool:
+        """Return whether a quantity is known where a step is made: it is not computed from that,
+        and no gradient where there are none yet."""
+        is_early = not self._is_backward(node) and self._is_backward(other)
+        return not is_early and node.serial not in self._above[other.serial]
+
+    def _is_backward(self, node: Node) -> bool:
+        return self._upstream is not None and self._upstream.serial in self._above[node.serial]
+
+    def _formula(self, node: Node) -> Tree:
+        return self._names.get(node.serial) or formula(node, self._names)
+
+    def _form(self, node: Node, is_inside: bool = False) -> object:
+        """Return what a step computes, of whatever quantities."""
+        if is_inside and node.serial in self._names:
+            # Sizes, such as d_k, are the same for all.
+            return node.serial if node.grid == (1, 1) else ""
+        inside = tuple(self._form(x, is_inside=True) for x in node.operands)
+        return node.op, inside, node.serial if node.op == "given" else str(node.extra)
+
+    def _pieces(
+        self, kind: str, node: Node, words: Sequence[Word]
+    ) -> Mapping[str, Tree | str] | None:
+        """Return the words of a slip that people make by hand, by their letters; None where no
+        sentence tells them."""
+        if not KINDS[kind].by_hand or (node.op == "add" and kind == "term-sign"):
+            return None
+        pieces: dict[str, Tree | str] = {}
+        for letter, word in zip(ascii_lowercase[1:], words, strict=False):
+            if isinstance(word, str):
+                pieces[letter] = word
+                continue
+            # Of a sum of sums each term is left out where it is added.
+            is_none = word.op == "constant" or word.op == node.op == "add"
+            parts = ancestors([word], stop=lambda x: x.serial in self._names)
+            if (kind in _OF_TERMS and is_none) or any(x.op in _UNWRITTEN for x in parts):
+                return None
+            pieces[letter] = self._formula(word)
+        return pieces
+
+
+def together(faults: Sequence[InjectedFault]) -> tuple[str, ...]:
+    """The words of a slip that is made in several places."""
+    words = (tuple(dict.fromkeys(each)) for each in zip(*(x.words for x in faults), strict=True))
+    return tuple(each[0] if len(each) == 1 else joined(each, ", ") for each in words)
+
+
+def inputs(case: Case) -> Mapping[str, Rows]:
+    """The given numbers of a case and its upstream gradient, as the nodes are called that hold
+    them."""
+    return {**case.given, "upstream": case.upstream}
 
 
 def _any_numbers(case: Case) -> Case:
@@ -213,43 +384,6 @@ def mask_names(case: Case) -> set[str]:
         if not (node.op == "hide" and place == 1)
     }
     return {name for name in program.given if program.quantities[name].serial in masks - others}
-
-
-def _edits(site: Site) -> Iterator[Edit]:
-    """The usual edits of a step: of a sum, each of its terms left out."""
-    for edit in site.operations():
-        if not KINDS[edit.kind].by_hand:
-            continue
-        if site.node.op == "add" and (edit.kind == "term-sign" or _is_sum(edit)):
-            continue
-        yield edit
-
-
-def _is_sum(edit: Edit) -> bool:
-    """Return whether what an edit of a sum leaves out is a sum itself."""
-    return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
-
-
-def _pieces(recipe: AuditedGraph, edit: Edit) -> Mapping[str, Tree | str] | None:
-    """Return the words of an edit behind the step, by their letters; None where no sentence
-    tells them."""
-    pieces: dict[str, Tree | str] = {}
-    for letter, part in zip(ascii_lowercase[1:], edit.parts, strict=False):
-        if isinstance(part, str):
-            pieces[letter] = part
-            continue
-        is_number = edit.kind in _OF_TERMS and part.op == "constant"
-        if is_number or not _is_on_boards(recipe, part):
-            return None
-        pieces[letter] = recipe.names.get(part.serial) or formula(part, recipe.names)
-    return pieces
-
-
-def _is_on_boards(recipe: AuditedGraph, term: Node) -> bool:
-    """Return whether people write it, down to names: no comparison that tells a class, nor a
-    table."""
-    parts = ancestors([term], stop=lambda x: x.serial in recipe.names)
-    return all(x.op not in _UNWRITTEN for x in parts)
 
 
 def visible_faults(
@@ -439,8 +573,7 @@ class Trial:
         self._chain = chain
         program = exercise.case.program
         self._nodes = {k: program.named[part.quantity] for k, part in chain.parts.items()}
-        given = {**exercise.case.given, "upstream": exercise.case.upstream}
-        self._given = {name: matrix(rows) for name, rows in given.items()}
+        self._given = {name: matrix(rows) for name, rows in inputs(exercise.case).items()}
         self._right = self._computed(lambda k, value: value)
 
     def outcomes(self, answers: AnswerSet) -> dict[int, int | None]:

@@ -1,21 +1,22 @@
 """Exercise pages that check themselves: what their script is given.
 
-A page holds the given numbers, the steps and the common mistakes as data; its script
+A page holds the given numbers, the steps and the slips of the catalogue as data; its script
 (in the folder ``scripts``) computes from them what is right, and what follows from a
 student's own answers. No answer is in the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise
-from symattn.exercises.faults import InjectedFault, catalogue
+from symattn.exercises.faults import inputs
 from symattn.exercises.marking.follow_through import FollowThrough
+from symattn.exercises.marking.naming import SlipSearch
 from symattn.languages.language import Language
 from symattn.numbers import rounding
 from symattn.numbers.rationals import MINUS_INFINITY
@@ -23,6 +24,7 @@ from symattn.numbers.reading import Masked
 from symattn.numbers.values import Value
 from symattn.printers.blocks import PageScript
 from symattn.programs.nodes import Node, ancestors, sums_to_zero, weights_of_mean
+from symattn.slips.catalogue import KINDS
 
 #: Digits of a given number that is no fraction: the script computes with no more.
 _DIGITS = 100
@@ -33,11 +35,8 @@ _SCRIPTS = ("balls.js", "judging.js", "page.js")
 _NUMBERS = ("given", "constant", "table")
 
 
-def page_script(
-    exercise: Exercise, say: Language, faults: Sequence[InjectedFault] | None = None
-) -> PageScript:
-    """Return what makes the page of a question check its answers; ``faults`` are those of the
-    catalogue unless given.
+def page_script(exercise: Exercise, say: Language) -> PageScript:
+    """Return what makes the page of a question check its answers.
 
     Raises :class:`Malformed` for proofs, and where a step can't be enclosed.
 
@@ -45,23 +44,25 @@ def page_script(
     >>> from symattn.exercises.exercise import exercise
     >>> from symattn.languages.language import ENGLISH
     >>> made = page_script(exercise(load("cat-sat-mat")), ENGLISH).data
-    >>> made["parts"][2]["of"], made["faults"][0]
-    ('A', [1, 12, 'Without the division by sqrt(d_k)?'])
+    >>> made["parts"][2]["of"], [slip["says"] for slip in made["slips"] if slip["part"] == 1][0]
+    ('A', 'Without the division by sqrt(d_k)?')
     """
     if exercise.is_proof:
         raise Malformed("a proof has no figures to check: --interactive needs another level")
     program = exercise.case.program
     targets = [program.named[part.quantity] for part in exercise.parts]
-    known = catalogue(exercise) if faults is None else faults
     following = FollowThrough(exercise.solution)
     for part in exercise.parts:
         rows = following.computed(part.quantity)
         if not all(x is None or x.is_finite() for row in rows for x in row):
             raise Malformed(f"{part.quantity} can't be computed by a page: use 'symattn mark'")
-    faulty = [fault.nodes[fault.part] for fault in known]
-    nodes = ancestors([*targets, *faulty])
+    search = SlipSearch(exercise)
+    slips = [found for of_part in search.of_parts.values() for found in of_part]
+    instead = [node for fault, _ in slips for node in fault.instead.values()]
+    nodes = ancestors([*targets, *instead])
     places = {node.serial: place for place, node in enumerate(nodes)}
     asked = {part.quantity: place for place, part in enumerate(exercise.parts)}
+    keys: dict[object, int] = {}
     data = {
         "name": exercise.name,
         "version": exercise.version,
@@ -76,9 +77,17 @@ def page_script(
             }
             for part, node in zip(exercise.parts, targets, strict=True)
         ],
-        "faults": [
-            [asked[fault.part], places[node.serial], fault.text(say) + "?"]
-            for fault, node in zip(known, faulty, strict=True)
+        "slips": [
+            {
+                "part": asked[fault.part],
+                "cost": cost,
+                "key": keys.setdefault(fault.key, len(keys)),
+                "usual": int(KINDS[fault.kind].by_hand),
+                "early": int(fault.kind == "rounded"),
+                "instead": [[places[x], places[node.serial]] for x, node in fault.instead.items()],
+                "says": (fault.text(say) if fault.pieces else say.again(fault.phrase)) + "?",
+            }
+            for fault, cost in slips
         ],
         "words": dict(_words(say)),
     }
@@ -96,9 +105,7 @@ def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:
     operation: str = node.op
     more: Any = None
     operands = [places[x.serial] for x in node.operands]
-    if node is exercise.case.program.upstream:
-        operation, more = "table", _table(exercise.case.upstream)
-    elif node.op in _NUMBERS:
+    if node.op in _NUMBERS:
         operation, more = "table", _table(_rows(node, exercise))
     elif node.op == "matmul" and sums_to_zero(node.operands[0]):
         more = "cancels"
@@ -113,7 +120,7 @@ def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:
 
 def _rows(node: Node, exercise: Exercise) -> Any:
     if node.op == "given":
-        return exercise.case.given[node.extra]
+        return inputs(exercise.case)[node.extra]
     return node.extra if node.op == "table" else [[node.extra]]
 
 

@@ -479,8 +479,8 @@ M = TypeVar("M")
 Leaf = Callable[[Node], "M | None"]
 
 
-class _RunArithmetic(Protocol[M]):
-    """What a program needs to run: one method for all operations.
+class RunArithmetic(Protocol[M]):
+    """Arithmetic that a program can run in: one method for all operations.
 
     One that ``centres`` gets the weights of a mean as a third operand where something
     is subtracted from what it is the mean of
@@ -503,7 +503,7 @@ class Run(Generic[M]):
     ``leaf`` gives what is known of a node without computing it, or None.
     """
 
-    def __init__(self, arithmetic: _RunArithmetic[M], leaf: Leaf[M]) -> None:
+    def __init__(self, arithmetic: RunArithmetic[M], leaf: Leaf[M]) -> None:
         self.arithmetic = arithmetic
         self.leaf = leaf
         self._results: dict[int, M] = {}
@@ -512,7 +512,7 @@ class Run(Generic[M]):
         if node.serial not in self._results:
             # Operands first, one after the other: a program is too deep for recursion.
             for needed in ancestors([node], stop=self._is_known):
-                self._results[needed.serial] = self._result(needed)
+                self._results[needed.serial] = self.work(needed)
         return self._results[node.serial]
 
     def keep(self, node: Node, result: M) -> None:
@@ -530,10 +530,6 @@ class Run(Generic[M]):
             self._results[node.serial] = known
             return True
         return False
-
-    def _result(self, node: Node) -> M:
-        operands = [self._results[operand.serial] for operand in self._operands(node)]
-        return self.arithmetic.apply(node, operands)
 
     def _operands(self, node: Node) -> tuple[Node, ...]:
         more: tuple[Node, ...] = ()

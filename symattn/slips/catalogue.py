@@ -17,12 +17,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
+from math import log10
 from string import ascii_lowercase
+
+from flint import arb, fmpq
 
 from symattn.errors import Malformed
 from symattn.expressions import syntax
-from symattn.expressions.syntax import Tree
 from symattn.languages.sentence import Sentence
+from symattn.numbers.rationals import PrintedNumber
 from symattn.numbers.values import rational
 from symattn.programs import nodes
 from symattn.programs.backward import minus, over, plus, times
@@ -250,66 +253,138 @@ Values = Callable[[Node], float | None]
 
 
 def slips(
-    graph: Graph, node: Node, sizes: Iterable[int] = (), value: Values = lambda node: None
+    node: Node,
+    graph: Graph | None = None,
+    sizes: Iterable[int] = (),
+    value: Values = lambda node: None,
 ) -> Iterator[MadeSlip]:
-    """The slips that the rules of all kinds make of a node in its form, each step once; ``sizes``
-    are those that a scale may be taken from, ``value`` tells what a number is.
+    """The slips that the rules of all kinds make of a node, each step once: of one of a program,
+    or of one in its form in a graph. ``sizes`` are those that a scale may be taken from,
+    ``value`` tells what a number is.
 
     >>> from symattn.programs.program import program
-    >>> graph = Graph()
-    >>> step = graph[program({"S": (2, 2)}, {"T": "S / sqrt(2)"}).quantities["T"]]
-    >>> [kind for kind, _, _ in slips(graph, step)]
+    >>> step = program({"S": (2, 2)}, {"T": "S / sqrt(2)"}).quantities["T"]
+    >>> [kind for kind, _, _ in slips(step)]
     ['scale-dropped', 'scale-not-rooted', 'scaled-twice', 'sign-flipped']
     """
     made = {node.serial}
-    origin = graph.origin.get(node.serial)
+    origin = node if graph is None else graph.origin.get(node.serial)
     calls = [] if origin is None else [*mistaken_calls(origin)]
+    by_rule = _Rewriting(graph, sizes, value)
     for kind, slip in KINDS.items():
-        by_rules = (
-            found
-            for rule in slip.rules
-            for found in _by_rule(rule, graph, node, lambda x: _numbers(x, sizes, value))
-        )
-        of_calls = ((graph[x], words) for of, x, words in calls if of == kind)
-        for instead, words in (*by_rules, *of_calls):
+        of_rules = (found for rule in slip.rules for found in by_rule.made(rule, node))
+        of_calls = ((by_rule.form(x), words) for of, x, words in calls if of == kind)
+        for instead, words in (*of_rules, *of_calls):
             if instead.grid == node.grid and instead.serial not in made:
                 made.add(instead.serial)
                 yield kind, instead, words
 
 
-def _by_rule(
-    rule: Rule, graph: Graph, node: Node, numbers: Callable[[Node | None], Iterable[int]]
-) -> Iterator[tuple[Node, tuple[Word, ...]]]:
-    if rule.step == "X" and not node.operands:
-        return
-    tree = _tree(rule.instead)
-    for bound in _matched(_pattern(rule.step), node, {}):
-        for letter in {*syntax.names(tree)} - bound.keys() or [""]:
-            near = bound["r"] if letter == "m" else None
-            for size in numbers(near) if letter else [1]:
-                known = {**bound, letter: nodes.constant(rational(size))}
+class _Rewriting:
+    """Applies rules to the nodes of a program, or of a graph."""
 
-                def form(tree: Tree, known: Bound = known) -> Node:
-                    return graph.form(Program(known, (), ()).lower_tree(tree))
+    def __init__(self, graph: Graph | None, sizes: Iterable[int], value: Values) -> None:
+        self._graph, self._sizes, self._value = graph, sizes, value
 
-                try:
-                    of_words = (
-                        x if isinstance(x, Sentence) else form(_tree(x)) for x in rule.words
-                    )
-                    yield form(tree), tuple(of_words)
-                except Malformed:
-                    # Shapes that don't fit: nobody makes the slip here.
-                    continue
+    def form(self, node: Node) -> Node:
+        """A node that was put together, in its form."""
+        return node if self._graph is None else self._graph.form(node)
+
+    def made(self, rule: Rule, node: Node) -> Iterator[tuple[Node, tuple[Word, ...]]]:
+        """Yield what a rule makes of a node, and the words of that."""
+        if rule.step == "X":
+            if not node.operands:
+                return
+            # What is made of the step has it in itself.
+            node = Node(node.op, node.operands, node.shape, node.extra)
+        tree = _tree(rule.instead)
+        for bound in _matched(_pattern(rule.step, self._graph is not None), node, {}):
+            for letter in {*syntax.names(tree)} - bound.keys() or [""]:
+                for size in self._numbers(bound["r"] if letter == "m" else None, letter):
+                    known = {**bound, letter: nodes.constant(rational(size))}
+                    try:
+                        of_words = (
+                            word if isinstance(word, Sentence) else self._lowered(word, known)
+                            for word in rule.words
+                        )
+                        yield self._lowered(rule.instead, known), tuple(of_words)
+                    except Malformed:
+                        # Shapes that don't fit: nobody makes the slip here.
+                        continue
+
+    def _lowered(self, text: str, known: Bound) -> Node:
+        return self.form(Program(known, (), ()).lower_tree(_tree(text)))
+
+    def _numbers(self, near: Node | None, letter: str) -> Iterable[int]:
+        """The sizes, or the whole numbers beside one; nothing is scaled by 1."""
+        if near is None:
+            return self._sizes if letter else [1]
+        own = self._value(near)
+        beside = (int(own) - 1, int(own) + 1) if own is not None and own.is_integer() else ()
+        return [x for x in beside if x > 1]
 
 
 _tree = cache(syntax.parse)
 
 
 @cache
-def _pattern(text: str) -> Node:
-    """A step of a rule in its form; a matrix of any size may stand for one of two rows."""
+def _pattern(text: str, is_form: bool) -> Node:
+    """A step of a rule; a matrix of any size may stand for one of two rows."""
     letters = {name: () if name.islower() else (2, 2) for name in syntax.names(_tree(text))}
-    return Graph()[program(letters, {}).lower(text)]
+    step = program(letters, {}).lower(text)
+    return Graph()[step] if is_form else step
+
+
+def others(
+    node: Node, named: Mapping[str, Node], is_at_hand: Callable[[Node], bool], graph: Graph | None
+) -> Iterator[MadeSlip]:
+    """The slips of who takes another named quantity for a step, or for an operand of it;
+    ``is_at_hand`` tells which are known where the step is made."""
+    at_hand = [(name, x) for name, x in named.items() if is_at_hand(x)]
+    serials = {x.serial for x in named.values()}
+    form = _Rewriting(graph, (), lambda x: None).form
+    if node.serial in serials:
+        for name, other in at_hand:
+            if other.grid == node.grid:
+                yield "other-quantity", other, (name,)
+    for place, operand in enumerate(node.operands):
+        inner = operand.operands[0] if operand.op == "transpose" else operand
+        if inner.serial not in serials or inner.grid == (1, 1):
+            continue
+        for name, other in at_hand:
+            if other is not inner and other.grid == inner.grid:
+                instead = other if inner is operand else Node("transpose", (other,), operand.shape)
+                operands = (*node.operands[:place], instead, *node.operands[place + 1 :])
+                changed = Node(node.op, operands, node.shape, node.extra)
+                yield "other-matrix", form(changed), (name, inner)
+
+
+def arrangements(
+    node: Node,
+) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...], tuple[str, ...]]]:
+    """The slips of who takes a row, or a column, for another one: the rows and the columns that
+    stand there instead, and the words."""
+    every = tuple(map(tuple, map(range, node.grid)))
+    for axis, word in enumerate(("row", "column")):
+        for a, b in permutations(every[axis], 2):
+            for kind, moved in (("-reused", {b: a}), ("s-swapped", {a: b, b: a})):
+                if len(moved) == 1 or a < b:
+                    order = tuple(moved.get(k, k) for k in every[axis])
+                    rows, columns = (order, every[1]) if axis == 0 else (every[0], order)
+                    yield f"{word}{kind}", rows, columns, (str(a), str(b))
+
+
+#: What a step is rounded to: to no places, to one, or to more.
+_ROUNDED = {0: "whole numbers", 1: "1 place", 2: "{places} places"}
+
+
+def rounded_to(places: int) -> Sentence:
+    """The words for so many places.
+
+    >>> rounded_to(1), rounded_to(2)
+    ('1 place', '2 places')
+    """
+    return Sentence(_ROUNDED[min(places, 2)], places=places)
 
 
 def _matched(pattern: Node, node: Node, bound: Bound) -> Iterator[Bound]:
@@ -346,13 +421,46 @@ def _may_be(letter: str, node: Node) -> bool:
     return not letter.islower() or (is_scale and (letter != "r" or node.op != "sqrt"))
 
 
-def _numbers(near: Node | None, sizes: Iterable[int], value: Values) -> Iterable[int]:
-    """The sizes, or the whole numbers beside one; nothing is scaled by 1."""
-    if near is None:
-        return sizes
-    own = value(near)
-    beside = (int(own) - 1, int(own) + 1) if own is not None and own.is_integer() else ()
-    return [x for x in beside if x > 1]
+def pen_slips(number: PrintedNumber, off: int, right: arb) -> Iterator[Sentence]:
+    """Ways to write a wrong figure, so many units off, in place of the right one, in words.
+
+    One of them is never a cause that can be named: too many figures could have
+    come out like this by chance.
+
+    >>> from symattn.numbers.rationals import read_printed
+    >>> [*pen_slips(read_printed("0.567"), -9, arb("0.576"))]
+    ['two neighbouring digits are swapped']
+    """
+    printed = number.count
+    correct = printed - off
+    if not correct:
+        return
+    if printed == -correct:
+        yield Sentence("the sign is wrong")
+    if _is_shifted(number, correct, right):
+        yield Sentence("the decimal point is misplaced")
+    if (printed < 0) == (correct < 0):
+        a, b = str(abs(printed)), str(abs(correct))
+        width = max(len(a), len(b))
+        a, b = a.zfill(width), b.zfill(width)
+        swapped = (b[:k] + b[k + 1] + b[k] + b[k + 2 :] for k in range(width - 1))
+        if a != b and a in swapped:
+            yield Sentence("two neighbouring digits are swapped")
+        elif sum(x != y for x, y in zip(a, b, strict=True)) == 1 and len(b.strip("0")) > 1:
+            # Of a figure of one digit this would say nothing.
+            yield Sentence("one digit is another")
+
+
+def _is_shifted(printed: PrintedNumber, correct: int, right: arb) -> bool:
+    """Return whether a power of ten other than 1 takes a figure to the right one, at the places
+    that it then has: to all of it, or to more of its digits than one, which says nothing."""
+    if printed.count * correct <= 0:
+        return False
+    power = round(log10(abs(correct)) - log10(abs(printed.count)))
+    moved = fmpq(10) ** power
+    unit, off = printed.unit * moved, right - printed.value * moved
+    shows = unit <= 1 and abs(printed.count) > 9 and not abs(off) * 2 > unit
+    return power != 0 and (shows or printed.count * moved == correct)
 
 
 # -- calls ---------------------------------------------------------------------------------

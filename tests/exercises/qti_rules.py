@@ -101,7 +101,8 @@ class Item:
                 return self._values[given["identifier"]]
             case "index":
                 (container,) = map(self._value, element)
-                return container and container[int(given["n"]) - 1]
+                place = int(given["n"]) - 1
+                return container[place] if container and place < len(container) else None
             case "ordered":
                 return [x for x in map(self._value, element) if x is not None]
             case "is-null":

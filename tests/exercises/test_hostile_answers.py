@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from symattn.exercises.marking import judging
 from symattn.exercises.marking.answer_files import read_answers
 from symattn.exercises.marking.judging import Examiner
 
@@ -116,12 +115,6 @@ def hostile(drawn: Random) -> str:
             function = drawn.choice(("sqrt", "exp", "log", "sin", "cos", "tanh", "erf"))
             return f"{function}({drawn.choice(SOME)})"
     return f"{drawn.choice(SOME)}{drawn.choice('+-*/')}{drawn.choice(SOME)}"
-
-
-@pytest.fixture(autouse=True)
-def _no_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have marking name only the common mistakes, which are those that a page knows."""
-    monkeypatch.setattr(judging._Judging, "_name_slips", lambda self: None)
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed, Undecided
-from symattn.numbers.letters import Letters
+from symattn.numbers.letters import Letters, put
 from symattn.numbers.reading import read, written
-from symattn.numbers.substitution import put
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import Value
 from symattn.verdicts import Verdict

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from symattn import attention, case, solve, verify
 from symattn.cases.case import Case
 from symattn.errors import Malformed, SymattnError
+from symattn.numbers.letters import put
 from symattn.numbers.reading import Masked, read
-from symattn.numbers.substitution import put
 from symattn.solution.quantity import Quantity
 from symattn.verdicts import Verdict
 

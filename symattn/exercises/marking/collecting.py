@@ -21,6 +21,7 @@ from symattn.exercises.exercise import Exercise
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, show
 from symattn.expressions.syntax import gradient_name
+from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.rationals import MAX_LENGTH, PrintedNumber, read_printed
 from symattn.numbers.reading import Masked, read, read_entry
@@ -28,7 +29,6 @@ from symattn.spelling import SIGN
 from symattn.tables.places import kind, table, unknown
 
 if TYPE_CHECKING:
-    from symattn.auditing.figures import Slip
     from symattn.exercises.exercise import Part
 
 #: What an answer may be. ``unread`` is no number, ``blank`` is none at all.
@@ -175,6 +175,15 @@ class Script:
 
 
 @dataclass(frozen=True)
+class MarkedSlip:
+    """The slip behind some answers: its kind, how it is said, and others that give the same."""
+
+    kind: str
+    phrase: Sentence
+    rivals: tuple[Sentence, ...] = ()
+
+
+@dataclass(frozen=True)
 class Mark:
     """One answer, judged; ``correct`` is the right one.
 
@@ -191,7 +200,7 @@ class Mark:
     correct: str
     fewer: bool = False
     because: tuple[Blank, ...] = ()
-    slip: Slip | None = None
+    slip: MarkedSlip | None = None
     but: str = ""
 
 
@@ -208,7 +217,7 @@ class JudgedScript:
         return (mark for _, marks in self.parts for mark in marks)
 
     @cached_property
-    def slips(self) -> tuple[Slip, ...]:
+    def slips(self) -> tuple[MarkedSlip, ...]:
         """The slips that were named, in the order of the answers."""
         return tuple(dict.fromkeys(mark.slip for mark in self.marks if mark.slip is not None))
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
 
-from symattn.auditing.figures import Slip
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.exercises.exercise import Exercise, Part
@@ -16,6 +15,7 @@ from symattn.exercises.marking.collecting import (
     DEFAULT,
     JudgedScript,
     Mark,
+    MarkedSlip,
     Scheme,
     most,
     points_text,
@@ -139,7 +139,7 @@ class Feedback:
     def _slips(self) -> Iterator[b.Line]:
         """The first answer that is wrong in itself, and every slip that has a name."""
         wrong = [mark for mark in self.judged.marks if mark.outcome in ("slip", "wrong")]
-        seen: set[Slip] = set()
+        seen: set[MarkedSlip] = set()
         for place, mark in enumerate(wrong):
             if mark.slip is None and place == 0:
                 yield self.say(

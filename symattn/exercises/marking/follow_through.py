@@ -10,16 +10,27 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any
+from math import inf
+from typing import Any, Generic, TypeVar
 
+import numpy as np
 from flint import arb, arb_mat, fmpq
 
+from symattn.cases.case import Case, Rows
 from symattn.errors import Fault, Malformed, SymattnError, expected, short
+from symattn.exercises.faults import InjectedFault, inputs
 from symattn.exercises.marking.collecting import Blank, Collector, read_scheme
 from symattn.expressions.shapes import show
 from symattn.numbers.balls import FIRST, precision
-from symattn.programs.enclosures import BallMatrices, Enclosure, enclose
-from symattn.programs.nodes import MOVING, SOURCES, Node, Run
+from symattn.programs.enclosures import (
+    BallMatrices,
+    Enclosure,
+    FloatOperations,
+    Matrix,
+    enclose,
+    matrix,
+)
+from symattn.programs.nodes import FLOW, MOVING, SOURCES, Node, Run, RunArithmetic
 from symattn.solution.solution import Solution
 from symattn.tables.places import Key, Place, kind, table
 
@@ -66,8 +77,95 @@ class Rounding(BallMatrices):
         return entry + arb(0, self._half)
 
 
+M = TypeVar("M")
+
+
+class Steps(Generic[M]):
+    """The steps of a program in one arithmetic, computed on from what is put in the places of
+    some; ``given`` makes a matrix of its own of the numbers that a case gives."""
+
+    def __init__(
+        self,
+        arithmetic: RunArithmetic[M],
+        case: Case,
+        given: Callable[[Rows], M],
+        base: Steps[M] | None = None,
+        fault: InjectedFault | None = None,
+    ) -> None:
+        self._arithmetic, self._case, self._given = arithmetic, case, given
+        self._base, self._fault = base, fault
+        self._inputs = inputs(case)
+        self.put: dict[int, M] = base.put if base is not None else {}
+        self._values: dict[int, M] = {}
+        self._run: Run[M] = Run(arithmetic, self._leaf)
+
+    def __getitem__(self, node: Node) -> M:
+        """Return what an operation makes of what stands in the places of those before it.
+
+        Raises :class:`SymattnError` where that is not defined.
+        """
+        if self._fault is not None and node.serial in self._fault.instead:
+            return self._run[node]
+        return self._input(node) if node.op == "given" else self._run.work(node)
+
+    def slipped(self, fault: InjectedFault) -> Steps[M]:
+        """The same with a slip, computed again where that changes anything."""
+        return Steps(self._arithmetic, self._case, self._given, self, fault)
+
+    def instead(self, fault: InjectedFault) -> M:
+        """Return what stands in the place of the one step that a slip is made in."""
+        (node,) = fault.instead.values()
+        return self._run[node]
+
+    def standing(self, fault: InjectedFault, values: M) -> Steps[M]:
+        """The same with these values, be they of several slips, in the place of that step."""
+        steps = self.slipped(fault)
+        (serial,) = fault.instead
+        steps._values = {serial: values}
+        return steps
+
+    def _leaf(self, node: Node) -> M | None:
+        if self._base is not None and self._fault is not None:
+            if (instead := self._fault.instead.get(node.serial)) is not None:
+                return self._values.get(node.serial) if self._values else self._run[instead]
+            if node.serial not in self._fault.reached:
+                return self._base._run[node]
+        put = self.put.get(node.serial)
+        if put is None and node.op == "given":
+            return self._input(node)
+        return put
+
+    def _input(self, node: Node) -> M:
+        return self._given(self._inputs[node.extra])
+
+
+#: Operations that know masked scores.
+_OF_MASKED = frozenset({*_MOVING, "softmax", "exp", "add", "subtract", "multiply", "divide"})
+
+
+class Floats(FloatOperations):
+    """Floats of which nothing follows where balls have no bound: a masked score is no number,
+    and no scale that is not positive leaves it one."""
+
+    def apply(self, node: Node, operands: list[Matrix]) -> Matrix:
+        """See :class:`~symattn.programs.nodes.RunArithmetic`."""
+        if node.op not in _OF_MASKED:
+            operands = [np.where(np.isneginf(x), np.nan, x) for x in operands]
+            result = super().apply(node, operands)
+            return np.where(np.isneginf(result), np.nan, result)
+        result = super().apply(node, operands)
+        if node.op in ("multiply", "divide") and node.extra != FLOW:
+            x, y = operands
+            undefined = np.isneginf(x) & ~(y > 0)
+            if node.op == "multiply":
+                undefined |= np.isneginf(y) & ~(x > 0)
+            if undefined.any():
+                result = np.where(undefined.any(axis=(-1, -2), keepdims=True), np.nan, result)
+        return result
+
+
 class FollowThrough:
-    """The steps of a solved case, computed on from what is put in the places of some.
+    """The steps of a solved case in balls, computed on from what is put in the places of some.
 
     With ``places`` every step in between may have been rounded to so many; balls have ``bits``.
 
@@ -80,17 +178,26 @@ class FollowThrough:
     """
 
     def __init__(self, solution: Solution, places: int | None = None, bits: int = FIRST) -> None:
-        self._solution = solution
         self._bits = bits
+        self._case = solution.case
         self._nodes = solution.program.named
-        self._put: dict[int, Enclosure] = {}
         arithmetic = BallMatrices() if places is None else Rounding(places)
-        self._run: Run[Enclosure] = Run(arithmetic, self._leaf)
+        self._steps: Steps[Enclosure] = Steps(
+            arithmetic, solution.case, lambda rows: enclose(rows, bits)
+        )
 
-    def computed(self, name: str) -> list[list[arb | None]]:
-        """Return what a step makes of what stands in the places of those before it, by rows;
-        without bound where that is not defined, None for a masked score."""
-        return self._computed(self._nodes[name]).rows
+    def computed(self, name: str, fault: InjectedFault | None = None) -> list[list[arb | None]]:
+        """Return what a step, with a slip or without, makes of what stands in the places of those
+        before it, by rows; without bound where that is not defined, None for a masked score."""
+        return self._computed(self._nodes[name], fault).rows
+
+    def in_floats(self) -> Steps[Matrix]:
+        """The same in floats, from the middles of what was put; -inf is a masked score."""
+        steps: Steps[Matrix] = Steps(Floats(), self._case, matrix)
+        for serial, enclosure in self._steps.put.items():
+            rows = ((-inf if x is None else float(x.mid()) for x in row) for row in enclosure.rows)
+            steps.put[serial] = np.array([*map(list, rows)])
+        return steps
 
     def put(self, name: str, written: Written) -> None:
         """Let numbers stand for entries of a step in all that is computed from it; the
@@ -105,28 +212,17 @@ class FollowThrough:
                 masked.add(place)
             else:
                 flat[place] = number
-        self._put[node.serial] = Enclosure(arb_mat(*node.grid, flat), frozenset(masked))
+        self._steps.put[node.serial] = Enclosure(arb_mat(*node.grid, flat), frozenset(masked))
 
-    def _computed(self, node: Node) -> Enclosure:
-        if (known := self._input(node)) is not None:
-            return known
+    def _computed(self, node: Node, fault: InjectedFault | None = None) -> Enclosure:
+        steps = self._steps if fault is None else self._steps.slipped(fault)
         try:
             with precision(self._bits):
-                return self._run.work(node)
+                return steps[node]
         except SymattnError:
             # With such numbers the step is not defined: a score is masked where none can be.
             rows, columns = node.grid
             return Enclosure(arb_mat(rows, columns, [arb.nan()] * (rows * columns)))
-
-    def _leaf(self, node: Node) -> Enclosure | None:
-        put = self._put.get(node.serial)
-        return self._input(node) if put is None else put
-
-    def _input(self, node: Node) -> Enclosure | None:
-        case = self._solution.case
-        if node is self._solution.program.upstream:
-            return enclose(case.upstream, self._bits)
-        return enclose(case.given[node.extra], self._bits) if node.op == "given" else None
 
 
 #: The place of the value at a path; ``KeyError`` where there is none.

@@ -10,41 +10,40 @@ name or that is common, wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from math import inf
 from typing import NamedTuple
 
 from flint import arb, fmpq
 
-from symattn.auditing.figures import Cause, Figure, Slip
-from symattn.auditing.prints import pen_slips
-from symattn.auditing.search import Gate, SlipNaming
-from symattn.auditing.standard import Judgement, Recipes, Standard, correct_count, is_truncated
-from symattn.cases.case import Claim
-from symattn.errors import SymattnError, Undecided
+from symattn.auditing.standard import Recipes, Standard, correct_count, is_truncated
+from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import InjectedFault, catalogue
-from symattn.exercises.marking.collecting import Blank, JudgedScript, Mark, Outcome, Script
+from symattn.exercises.faults import together
+from symattn.exercises.marking.collecting import (
+    Blank,
+    JudgedScript,
+    Mark,
+    MarkedSlip,
+    Outcome,
+    Script,
+)
 from symattn.exercises.marking.follow_through import FollowThrough
-from symattn.expressions import syntax
+from symattn.exercises.marking.naming import Answer, NamedSlip, SlipSearch
 from symattn.expressions.shapes import keys
+from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
+from symattn.slips.catalogue import pen_slips, phrase
 from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 
-#: Answers are asked for to some places: a whole number in the place of one is no accident, as
-#: it may be in a document. Of steps filled with small whole numbers at random one in 200 gets a
-#: slip; of other numbers none.
-_GATE = Gate(bits=4.0, least=4.0)
 #: So many units may rounding every step move a result that is still said to be just rounded.
 FEW = 20
 #: Nothing follows from numbers that are larger: a page that judges holds no more.
 _LARGEST = 10**40
-#: Slips that are nothing but roundings.
-_ROUNDINGS = ("rounded", "held-in")
 
 
 class Examiner:
@@ -99,9 +98,9 @@ class Examiner:
         return {part.quantity: self.exercise.labels(part) for part in self.in_order}
 
     @cached_property
-    def faults(self) -> tuple[InjectedFault, ...]:
-        """The common mistakes."""
-        return catalogue(self.exercise)
+    def search(self) -> SlipSearch:
+        """Return what looks for slips in answers."""
+        return SlipSearch(self.exercise)
 
     @cached_property
     def rounded(self) -> dict[str, list[list[arb | None]]]:
@@ -127,11 +126,13 @@ class _Judging:
     def __init__(self, examiner: Examiner, script: Script) -> None:
         self._examiner = examiner
         self._script = script
-        self._figures: dict[Blank, Figure] = {}
-        self._causes: dict[Figure, Cause] = {}
+        self._printed: dict[Blank, PrintedNumber | None] = {}
         self._outcomes: dict[Blank, Outcome] = {}
         self._fewer: set[Blank] = set()
-        self._slips: dict[Blank, Slip] = {}
+        #: The slips that were named, by their keys, and which each answer comes of.
+        self._named: dict[object, list[NamedSlip]] = {}
+        self._of_slip: dict[Blank, object] = {}
+        self._slips: dict[object, MarkedSlip] = {}
         # On from all answers, as they stand and as they may have been before they were
         # rounded; and on from those only that are right as far as they go.
         places = max(part.places for part in examiner.in_order)
@@ -148,10 +149,9 @@ class _Judging:
         """The mark of every blank."""
         for part in self._examiner.in_order:
             self._judge(part)
-        if "wrong" in self._outcomes.values():
-            self._name_slips()
-            for part in self._examiner.in_order:
-                self._name_common(part)
+        for part in self._examiner.in_order:
+            self._name(part)
+        self._slips = {key: self._slip(key) for key in self._named}
         return {
             blank: self._mark(part, blank)
             for part in self._examiner.in_order
@@ -160,8 +160,6 @@ class _Judging:
 
     def _judge(self, part: Part) -> None:
         name = part.quantity
-        node = self._examiner.nodes[name]
-        claim = Claim(name, name, syntax.parse(name), node)
         tracks = (self._sound, self._own, self._loose)
         sound, own, loose = (track.computed(name) for track in tracks)
         ways = _Ways(sound, own, loose, self._examiner.rounded[name])
@@ -172,27 +170,10 @@ class _Judging:
             entry = self._examiner.entry(blank)
             printed = _taken(self._script.answers[blank].printed, part)
             outcome, fewer = self._outcome(part, blank, entry, printed, ways)
-            holds = outcome == "right" or fewer
-            figure = self._figures[blank] = Figure(
-                order=len(self._figures),
-                claim=claim,
-                at=self._examiner.at(blank),
-                printed=printed,
-                entry=entry,
-                node=node,
-                term=self._examiner.recipes.at(node, blank.i, blank.j),
-                judgement=_judgement(entry, printed, holds),
-            )
+            self._printed[blank] = printed
             self._outcomes[blank] = outcome
             if fewer:
                 self._fewer.add(blank)
-            elif outcome == "early":
-                self._causes[figure] = Cause("rounded-inputs", "")
-            elif outcome == "follows":
-                because = tuple(self._figures[source] for source in self._wrong_sources(blank))
-                self._causes[figure] = Cause("carried", "", because)
-            elif outcome == "wrong":
-                self._causes[figure] = Cause("root", "")
         self._put(part)
 
     def _outcome(
@@ -233,15 +214,15 @@ class _Judging:
         loose: dict[tuple[int, int], arb | None] = {}
         sound: dict[tuple[int, int], arb | None] = {}
         for blank in self._examiner.blanks(part):
-            if (figure := self._figures.get(blank)) is None:
+            if blank not in self._printed:
                 continue
-            place = (blank.i, blank.j)
+            place, printed = (blank.i, blank.j), self._printed[blank]
             with precision(self._bits):
-                own[place] = loose[place] = None if figure.printed is None else figure.number
-                if figure.printed and abs(figure.printed.value) > _LARGEST:
+                own[place] = loose[place] = None if printed is None else arb(printed.value)
+                if printed and abs(printed.value) > _LARGEST:
                     own[place] = loose[place] = arb.nan()
-                elif figure.printed and figure.printed.value:
-                    loose[place] = figure.rounded
+                elif printed and printed.value:
+                    loose[place] = arb(arb(printed.value).mid(), arb(printed.unit / 2))
             if self._outcomes[blank] in ("right", "early"):
                 sound[place] = own[place]
         self._own.put(part.quantity, own)
@@ -252,60 +233,60 @@ class _Judging:
         wrong = ("follows", "slip", "wrong")
         return (x for x in self._examiner.sources(blank) if self._outcomes.get(x) in wrong)
 
-    def _name_slips(self) -> None:
-        """Ask the audit for the slips behind what is wrong in itself.
+    def _name(self, part: Part) -> None:
+        """Name the slip that gives the answers of a part that are wrong in themselves.
 
         A slip counts once, where it shows first: what it makes of later quantities follows.
         """
-        figures = [*self._figures.values()]
-        wrong = {blank for blank, outcome in self._outcomes.items() if outcome == "wrong"}
-        blanks = {figure: blank for blank, figure in self._figures.items()}
-        for slip in SlipNaming(self._examiner.solution, figures, self._causes, _GATE).named:
-            explained = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
-            for blank in explained:
-                self._slips[blank] = slip
-                if slip.kind in _ROUNDINGS:
-                    self._outcomes[blank] = "early"
-                else:
-                    first = blank.quantity == explained[0].quantity
-                    self._outcomes[blank] = "slip" if first else "follows"
-
-    def _name_common(self, part: Part) -> None:
-        """Name the common mistake that gives all answers of a part that is left wrong."""
-        answered = [x for x in self._examiner.blanks(part) if x in self._figures]
-        wrong = [x for x in answered if self._outcomes[x] == "wrong"]
-        left = [x for x in answered if self._outcomes[x] in ("right", "wrong")]
-        if not wrong:
+        left = [
+            (blank, self._outcomes[blank] == "wrong")
+            for blank in self._examiner.blanks(part)
+            if self._outcomes[blank] in ("right", "wrong")
+        ]
+        if not any(is_wrong for _, is_wrong in left):
             return
-        for fault in self._examiner.faults:
-            if fault.part == part.quantity and all(self._gives(fault, x, part) for x in left):
-                figures, phrase = tuple(self._figures[x] for x in wrong), fault.phrase
-                slip = Slip(fault.kind, phrase, inf, 1.0, figures, phrase=phrase)
-                for blank in wrong:
-                    self._slips[blank], self._outcomes[blank] = slip, "slip"
-                return
+        answers = [
+            Answer(blank.i, blank.j, self._printed[blank], is_wrong) for blank, is_wrong in left
+        ]
+        before = [found.fault for same in self._named.values() for found in same]
+        search = self._examiner.search
+        if found := search.named(part, answers, self._own, before, self._missing):
+            key = found.fault.key
+            outcome: Outcome = "follows" if key in self._named else "slip"
+            for i, j in ((x.i, x.j) for x in found.gives):
+                blank = Blank(part.quantity, i, j)
+                self._outcomes[blank] = "early" if found.fault.kind == "rounded" else outcome
+                self._of_slip[blank] = key
+            self._named.setdefault(key, []).append(found)
 
-    def _gives(self, fault: InjectedFault, blank: Blank, part: Part) -> bool:
-        """Return whether a common mistake gives an answer."""
-        printed = self._figures[blank].printed
-        quantity = self._examiner.solution.quantity(fault.nodes[part.quantity])
-        at = EntryValue(quantity, blank.i, blank.j)
-        try:
-            if at.is_masked or printed is None:
-                return at.is_masked and printed is None
-            near = at.ball(FIRST)
-        except SymattnError:
-            # With a mistake an entry may not be defined: a row is masked whole.
-            return False
-        with precision(FIRST):
-            return near.is_finite() and not abs(near - printed.value) > fmpq(1, 10**part.places)
+    @cached_property
+    def _missing(self) -> frozenset[str]:
+        """The parts that were not answered whole."""
+        blanks = (x for part in self._examiner.in_order for x in self._examiner.blanks(part))
+        return frozenset(blank.quantity for blank in blanks if blank not in self._printed)
+
+    def _slip(self, key: object) -> MarkedSlip:
+        """A slip with all the places where it was made."""
+        found = self._named[key]
+        first, *_ = found
+        said = phrase(first.fault.kind, together([each.fault for each in found]))
+        rivals = tuple(dict.fromkeys(fault.phrase for fault in first.rivals))
+        return MarkedSlip(first.fault.kind, said, rivals)
+
+    def _pen_slips(self, blank: Blank) -> Iterator[Sentence]:
+        entry, printed = self._examiner.entry(blank), self._printed[blank]
+        if printed is None or entry.is_masked:
+            return
+        with suppress(Undecided):
+            off = printed.count - correct_count(entry, printed, "half-even")
+            yield from pen_slips(printed, off, entry.ball(FIRST))
 
     def _mark(self, part: Part, blank: Blank) -> Mark:
         examiner, outcome = self._examiner, self._outcomes[blank]
-        figure, answer = self._figures.get(blank), self._script.answers.get(blank)
+        answer = self._script.answers.get(blank)
         text = answer.text if answer else self._script.unread.get(blank, "")
         because = tuple(self._wrong_sources(blank)) if outcome == "follows" else ()
-        pen = pen_slips(figure) if figure and outcome == "wrong" else iter(())
+        pen = self._pen_slips(blank) if outcome == "wrong" else iter(())
         return Mark(
             blank=blank,
             label=examiner.labels[blank.quantity][blank.i][blank.j],
@@ -314,7 +295,7 @@ class _Judging:
             correct=_correct(examiner.entry(blank), part, examiner.exercise.case.rounding),
             fewer=blank in self._fewer,
             because=because,
-            slip=self._slips.get(blank),
+            slip=self._slips.get(self._of_slip.get(blank)),
             but=next(pen, ""),
         )
 
@@ -391,17 +372,6 @@ def _shorter(printed: PrintedNumber) -> Iterator[PrintedNumber]:
 def _is_short(entry: EntryValue, printed: PrintedNumber) -> bool:
     rounds = Standard().verdict(entry, printed) is Verdict.HOLDS
     return rounds or is_truncated(entry, printed)
-
-
-def _judgement(entry: EntryValue, printed: PrintedNumber | None, holds: bool) -> Judgement:
-    verdict = Verdict.HOLDS if holds else Verdict.REFUTED
-    if printed is None or entry.is_masked:
-        return Judgement(verdict, "")
-    try:
-        off = printed.count - correct_count(entry, printed, "half-even")
-    except Undecided:
-        return Judgement(verdict, "")
-    return Judgement(verdict, "", off)
 
 
 def _correct(entry: EntryValue, part: Part, mode: rounding.RoundingMode) -> str:

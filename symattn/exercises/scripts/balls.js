@@ -330,24 +330,30 @@ function widened(entry, places) {
 }
 
 /** A program run with numbers in the places of some of its nodes, as symattn.exercises.marking
- * does: put() what was written, computed() what comes of it. */
+ * does: put() what was written, computed() what comes of it; slipped() has other nodes in the
+ * places of some. */
 class FollowThrough {
-  constructor(nodes, places = null) {
-    this.nodes = nodes;
-    this.places = places;
+  constructor(nodes, places = null, base = null, slip = null) {
+    Object.assign(this, {nodes, places, base, slip});
     this.known = new Map();
+    this.own = base ? base.own : new Map();
   }
   /** What a node makes of what stands in the places of those before it. */
   computed(k) {
     const node = this.nodes[k];
     try {
-      return applied(node, node.operands.map((x) => this.at(x)), this.places);
+      return this.slip?.instead.has(k)
+        ? this.at(k) : applied(node, node.operands.map((x) => this.at(x)), this.places);
     } catch (error) {
       if (!(error instanceof Undefined)) throw error;
       return grid(node.rows, node.columns, () => null);
     }
   }
   at(k) {
+    const instead = this.slip?.instead.get(k);
+    if (instead !== undefined) return this.base.at(instead);
+    if (this.slip && !this.slip.reached.has(k)) return this.base.at(k);
+    if (this.own.has(k)) return this.own.get(k);
     if (!this.known.has(k)) {
       const node = this.nodes[k];
       this.known.set(k, applied(node, node.operands.map((x) => this.at(x)), this.places));
@@ -358,6 +364,10 @@ class FollowThrough {
   put(k, written) {
     const put = (row, i) =>
       row.map((entry, j) => (written[i][j] === undefined ? entry : written[i][j]));
-    this.known.set(k, this.computed(k).map(put));
+    this.own.set(k, this.computed(k).map(put));
+  }
+  /** The same with a slip, computed again where that changes anything. */
+  slipped(slip) {
+    return new FollowThrough(this.nodes, this.places, this, slip);
   }
 }

@@ -151,21 +151,70 @@ function outcome(part, printed, truth, ways) {
   return comesOf(ways.own) || tells(ways.loose) ? "follows" : "wrong";
 }
 
+/** What an answer says for a slip at least, at most, and at most alone, in quarters of a bit. */
+const LEAST = 16, MOST_SAID = 64, ALONE = 40;
+/** What a slip must say beyond its cost, and how far ahead it must be of others. */
+const GATE = 16, AHEAD = 8;
+/** What a right answer costs that it changes, and a wrong one that it changes to no avail. */
+const BREAK = 16, MISS = 4;
+
+const count = (flags) => flags.filter((flag) => flag).length;
+const isSame = (x, y) => x.every((flag, k) => flag === y[k]);
+
+/** Answers of a part, weighed as symattn.exercises.marking.naming does. */
+class Weighed {
+  constructor(part, answers, right) {
+    this.answers = answers;
+    this.unit = ONE / 10n ** BigInt(part.places);
+    this.bits = answers.map(({x, i, j}) => this.said(x.printed, right[i][j]));
+  }
+  said(printed, right) {
+    if (printed === MASKED || right === MASKED || right === null) return LEAST;
+    const off = 2n * abs(printed.value[0] - right[0]) * (ONE / this.unit) + ONE + ONE / 10n ** 9n;
+    return Math.min(Math.max(4 * ((off / ONE).toString(2).length - 1), LEAST), MOST_SAID);
+  }
+  isNear(x, y) {
+    if (x === MASKED || y === MASKED) return x === y;
+    return x !== null && y !== null && !isBeyond(x, y, this.unit);
+  }
+  /** What speaks for a slip that costs so much, where it makes these values of others. */
+  of(slip, cost, values, base) {
+    const explains = [], given = [];
+    let lost = 0, wrong = 0, bits = 0;
+    this.answers.forEach(({x, i, j}, k) => {
+      const number = x.printed === MASKED ? MASKED : x.printed.value;
+      const gives = this.isNear(values[i][j], number);
+      const changes = !gives && !this.isNear(values[i][j], base[i][j]);
+      explains.push(gives && x.is === "wrong");
+      if (explains[k]) bits += this.bits[k], given.push(x);
+      else if (changes && x.is === "wrong") lost += 1;
+      else if (changes) wrong += 1;
+    });
+    const found = given.length;
+    if (found === 1) bits = Math.min(bits, ALONE);
+    bits -= cost + BREAK * wrong + MISS * lost;
+    const isWhole = found === count(this.answers.map(({x}) => x.is === "wrong")) && wrong === 0;
+    const passes = bits >= GATE && 10 * found >= 6 * (found + lost) && 10 * wrong <= found + lost;
+    const isSure = isWhole && slip.usual === 1;
+    return {slip, explains, given, bits, isSure, passes: found > 0 && (passes || isSure)};
+  }
+}
+
 class Examiner {
   constructor(exercise) {
     this.nodes = exercise.nodes.map(([op, operands, rows, columns, extra]) =>
       ({op, operands, rows, columns, extra: op === "table" ? each(extra, given) : extra}));
     this.parts = exercise.parts;
-    this.faults = exercise.faults;
+    this.slips = exercise.slips.map((slip) => ({...slip, instead: new Map(slip.instead)}));
     const {parts} = exercise;
     // Each part after those that it is computed from.
     this.inOrder = [...parts.keys()].sort((a, b) => parts[a].node - parts[b].node);
     this.places = Math.max(...this.parts.map((part) => part.places));
-    const truth = new FollowThrough(this.nodes);
+    this.truth = new FollowThrough(this.nodes);
     const rounded = new FollowThrough(this.nodes, this.places);
-    this.truths = parts.map((part) => truth.computed(part.node));
+    this.truths = parts.map((part) => this.truth.computed(part.node));
     this.rounded = parts.map((part) => rounded.computed(part.node));
-    this.faulty = this.faults.map(([, k]) => new FollowThrough(this.nodes).computed(k));
+    this.slipped = parts.map(() => new Map());
   }
 
   /** What each answer is, by part, row and column, where the texts are by those too. */
@@ -194,25 +243,60 @@ class Examiner {
       sound.put(part.node, put((x) =>
         ["right", "early", "fewer"].includes(x.is) ? number(x) : undefined));
     }
-    for (const k of this.inOrder) this.name(k, outcomes[k]);
+    const missing = this.parts.map((_, k) => outcomes[k].flat().some((x) => !x.printed));
+    const before = [];
+    for (const k of this.inOrder) this.name(k, outcomes[k], own, before, missing);
     return outcomes;
   }
 
-  /** Name the common mistake that gives all answers of a part that is left wrong. */
-  name(k, rows) {
-    const places = rows.flatMap((row, i) => row.map((x, j) => ({x, i, j})));
-    const left = places.filter(({x}) => x.is === "right" || x.is === "wrong");
-    const wrong = left.filter(({x}) => x.is === "wrong");
-    if (!wrong.length) return;
-    const reach = ONE / 10n ** BigInt(this.parts[k].places);
-    const gives = (fault) => left.every(({x, i, j}) => {
-      const near = this.faulty[fault][i][j];
-      if (near === MASKED || x.printed === MASKED) return near === x.printed;
-      return near !== null && !isBeyond(near, x.printed.value, reach);
-    });
-    const found = this.faults.findIndex(([part], fault) => part === k && gives(fault));
-    if (found < 0) return;
-    for (const {x} of wrong) Object.assign(x, {is: "slip", slip: this.faults[found][2]});
+  /** Name the slip that gives the answers of a part that are wrong in themselves. */
+  name(k, rows, own, before, missing) {
+    const answers = rows.flatMap((row, i) => row.map((x, j) => ({x, i, j})))
+      .filter(({x}) => x.is === "right" || x.is === "wrong");
+    if (!answers.some(({x}) => x.is === "wrong")) return;
+    const {node} = this.parts[k];
+    const first = [k, ...this.parts.keys()].filter((p, at) => at === 0 || (p !== k && missing[p]));
+    const keys = new Set(before.map((slip) => slip.key));
+    const known = [
+      ...before.map((slip) => [slip, 0]),
+      ...first.flatMap((p) => this.slips.filter((slip) => slip.part === p))
+        .map((slip) => [slip, keys.has(slip.key) ? 0 : slip.cost]),
+    ].filter(([slip]) => this.reached(slip).has(node));
+    const weighed = new Weighed(this.parts[k], answers, this.truths[k]);
+    const exactly = (slip) => {
+      if (!this.slipped[k].has(slip))
+        this.slipped[k].set(slip, this.truth.slipped(slip).computed(node));
+      return this.slipped[k].get(slip);
+    };
+    const found = this.best(weighed, known, exactly, this.truths[k])
+      ?? this.best(weighed, known, (slip) => own.slipped(slip).computed(node), own.computed(node));
+    if (!found) return;
+    const {slip, given} = found;
+    const is = slip.early ? "early" : keys.has(slip.key) ? "follows" : "slip";
+    for (const x of given) Object.assign(x, {is}, is === "slip" ? {slip: slip.says} : {});
+    before.push(slip);
+  }
+
+  /** The best of some slips, if it is good enough and nothing else is nearly as good. */
+  best(weighed, known, values, base) {
+    const all = known.map(([slip, cost]) => weighed.of(slip, cost, values(slip), base));
+    const [first] = all.filter(({passes}) => passes).sort((a, b) => b.bits - a.bits);
+    if (!first) return null;
+    const isRival = (other) => other !== first && other.bits > first.bits - AHEAD
+      && other.explains.some((flag, k) => flag && first.explains[k])
+      && !isSame(other.explains, first.explains);
+    return !first.isSure && all.some(isRival) ? null : first;
+  }
+
+  /** The nodes that a slip changes: those that it is made in, and what is computed from them. */
+  reached(slip) {
+    if (!slip.reached) {
+      slip.reached = new Set(slip.instead.keys());
+      this.nodes.forEach(({operands}, k) => {
+        if (operands.some((x) => slip.reached.has(x))) slip.reached.add(k);
+      });
+    }
+    return slip.reached;
   }
 }
 

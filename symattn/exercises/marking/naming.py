@@ -1,0 +1,262 @@
+"""Naming: which slip gives the wrong answers of a part.
+
+Each slip that may show in a part (:func:`symattn.exercises.faults.suspects`) is computed: from
+the exact numbers before it, or else from those that the student wrote down. Wrong answers
+that it gives are evidence for it, the more the further they are from the right ones; it
+costs its price, that of its number among those of its kind, and what it contradicts. All
+this is counted in whole numbers, quarters of a bit, so that a page counts as marking does
+(the script ``judging.js``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, log2
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb, fmpq
+
+from symattn.auditing.edits import floating
+from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.faults import InjectedFault, suspects
+from symattn.exercises.marking.follow_through import Floats, FollowThrough, Steps
+from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.rationals import PrintedNumber
+from symattn.programs.enclosures import Matrix, matrix
+from symattn.programs.nodes import Node
+from symattn.slips.catalogue import KINDS
+
+Flags = npt.NDArray[np.bool_]
+
+#: All in quarters of a bit: what an answer says at least, at most, and at most alone.
+LEAST, MOST, ALONE = 16, 64, 40
+#: What a slip must say beyond its cost, and how far ahead it must be of others.
+GATE, AHEAD = 16, 8
+#: What a right answer costs that it changes, and a wrong one that it changes to no avail.
+BREAK, MISS = 16, 4
+#: Floats are sure of what is further from a bound than so many parts of it.
+_SURE = 1e-9
+
+
+class Answer(NamedTuple):
+    """An answer that is right, or wrong in itself: where it stands, None for a masked score."""
+
+    i: int
+    j: int
+    printed: PrintedNumber | None
+    is_wrong: bool
+
+    @property
+    def number(self) -> float:
+        """The answer as a float."""
+        return -inf if self.printed is None else floating(self.printed.value)
+
+    @property
+    def ball(self) -> arb | None:
+        """The answer as a ball; None for a masked score."""
+        return None if self.printed is None else arb(self.printed.value)
+
+
+@dataclass(frozen=True)
+class NamedSlip:
+    """The slip behind wrong answers of a part, those it gives, and others that give the same."""
+
+    fault: InjectedFault
+    bits: float
+    gives: tuple[Answer, ...]
+    rivals: tuple[InjectedFault, ...]
+
+
+class SlipSearch:
+    """Looks for slips in the answers of one version of an exercise."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        self._exercise = exercise
+        self._named = exercise.case.program.named
+        self._truth = FollowThrough(exercise.solution)
+        self._exact: Steps[Matrix] = Steps(Floats(), exercise.case, matrix)
+        self._predicted: dict[str, dict[InjectedFault, Matrix]] = {}
+
+    @cached_property
+    def of_parts(self) -> Mapping[str, tuple[tuple[InjectedFault, int], ...]]:
+        """The slips that show in each part first, and what each costs."""
+        known = suspects(self._exercise)
+        counts = Counter((fault.part, fault.kind) for fault in known)
+
+        def cost(fault: InjectedFault) -> int:
+            return round(4 * (KINDS[fault.kind].price + log2(counts[fault.part, fault.kind])))
+
+        return {
+            part.quantity: tuple(
+                (fault, cost(fault)) for fault in known if fault.part == part.quantity
+            )
+            for part in self._exercise.parts
+        }
+
+    def named(
+        self,
+        part: Part,
+        answers: Sequence[Answer],
+        own: FollowThrough,
+        before: Sequence[InjectedFault],
+        missing: Container[str],
+    ) -> NamedSlip | None:
+        """The slip that gives the wrong answers of a part, if one can be named.
+
+        ``own`` has the student's own numbers in it, ``before`` are the slips that were named in
+        parts before, which cost nothing again; what shows first in parts that are ``missing``,
+        as they were not answered whole, may show here.
+        """
+        serial = self._named[part.quantity].serial
+        first = [part.quantity, *(x for x in self.of_parts if x != part.quantity and x in missing)]
+        again = {fault.key for fault in before}
+        known = [(fault, 0) for fault in before if serial in fault.reached]
+        known += [
+            (fault, 0 if fault.key in again else cost)
+            for name in first
+            for fault, cost in self.of_parts[name]
+            if serial in fault.reached
+        ]
+        if not known:
+            return None
+        weighed = _Weighed(part, answers, self._truth.computed(part.quantity))
+        faults = [fault for fault, _ in known]
+        costs = np.array([cost for _, cost in known])
+        node = self._named[part.quantity]
+        exactly = self._exactly(part.quantity, faults)
+        found = weighed.best(faults, costs, exactly, self._exact[node], self._truth)
+        if found is None:
+            steps = own.in_floats()
+            found = weighed.best(faults, costs, _values(steps, node, faults), steps[node], own)
+        return found
+
+    def _exactly(self, name: str, faults: Sequence[InjectedFault]) -> Matrix:
+        """Return what a part is by each of some slips, from exact numbers."""
+        known = self._predicted.setdefault(name, {})
+        if missing := [fault for fault in faults if fault not in known]:
+            known.update(
+                zip(missing, _values(self._exact, self._named[name], missing), strict=True)
+            )
+        return np.array([known[fault] for fault in faults])
+
+
+def _values(steps: Steps[Matrix], node: Node, faults: Sequence[InjectedFault]) -> Matrix:
+    """Return what a step is by each of some slips: those of one place together."""
+    values = np.empty((len(faults), *node.grid))
+    places: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for k, fault in enumerate(faults):
+        places[tuple(fault.instead)].append(k)
+    for place, those in places.items():
+        first = faults[those[0]]
+        if len(place) == 1:
+            stack = np.array([steps.instead(faults[k]) for k in those])
+            values[those] = steps.standing(first, stack)[node]
+        else:
+            for k in those:
+                values[k] = steps.slipped(faults[k])[node]
+    return values
+
+
+class _Weighed:
+    """Answers of a part, weighed."""
+
+    def __init__(
+        self, part: Part, answers: Sequence[Answer], right: Sequence[Sequence[arb | None]]
+    ) -> None:
+        self._part, self._answers = part, answers
+        self._rows, self._columns = [x.i for x in answers], [x.j for x in answers]
+        self._wrong = np.array([x.is_wrong for x in answers])
+        self._numbers = np.array([x.number for x in answers])
+        self._bits = np.array([_bits(x, right[x.i][x.j], part) for x in answers])
+
+    def _of(self, values: Matrix) -> Matrix:
+        """Return what answers are, of a part or of many."""
+        return values[..., self._rows, self._columns]
+
+    def best(
+        self,
+        faults: Sequence[InjectedFault],
+        costs: npt.NDArray[np.int64],
+        values: Matrix,
+        right: Matrix,
+        track: FollowThrough,
+    ) -> NamedSlip | None:
+        """The best of some slips, if it is good enough and nothing else is nearly as good;
+        ``values`` are what the part is by each, ``right`` what it is without."""
+        predicted, base = self._of(values), self._of(right)
+        given, given_sure = self._near(predicted, self._numbers)
+        same, same_sure = self._near(predicted, base)
+        may_be = ((given | ~given_sure) & self._wrong).any(axis=1)
+        for k in np.flatnonzero(may_be & ~(given_sure & same_sure).all(axis=1)):
+            given[k], same[k] = self._exactly_near(faults[int(k)], track)
+        explained, missed = given & self._wrong, ~given & self._wrong & ~same
+        broken = ~given & ~self._wrong & ~same
+        bits = explained @ self._bits
+        bits = np.where(explained.sum(axis=1) == 1, np.minimum(bits, ALONE), bits)
+        found, lost, wrong = (x.sum(axis=1) for x in (explained, missed, broken))
+        bits = bits - costs - BREAK * wrong - MISS * lost
+        is_whole = (found == self._wrong.sum()) & (wrong == 0)
+        is_usual = np.array([KINDS[fault.kind].by_hand for fault in faults])
+        passes = (bits >= GATE) & (10 * found >= 6 * (found + lost))
+        passes &= 10 * wrong <= found + lost
+        passes = (found > 0) & (passes | (is_whole & is_usual))
+        if not passes.any():
+            return None
+        order = sorted(np.flatnonzero(passes).tolist(), key=lambda k: (-bits[k], k))
+        first = order[0]
+        near = [
+            k
+            for k in np.flatnonzero(found > 0).tolist()
+            if k != first
+            and bits[k] > bits[first] - AHEAD
+            and (explained[k] & explained[first]).any()
+        ]
+        alike = [k for k in near if np.array_equal(explained[k], explained[first])]
+        is_sure = is_whole[first] and is_usual[first]
+        if len(alike) < len(near) and not is_sure:
+            return None
+        return NamedSlip(
+            faults[first],
+            bits[first] / 4,
+            tuple(x for x, gives in zip(self._answers, explained[first], strict=True) if gives),
+            tuple(faults[k] for k in alike if faults[k].key != faults[first].key),
+        )
+
+    def _near(self, predicted: Matrix, numbers: Matrix) -> tuple[Flags, Flags]:
+        """Return what is within a unit of numbers, and of what floats are sure."""
+        unit = 10.0**-self._part.places
+        with np.errstate(all="ignore"):
+            off = np.where(predicted == numbers, 0.0, np.abs(predicted - numbers))
+            near = off <= unit
+            sure = ~(np.abs(off - unit) <= _SURE * (1 + np.abs(predicted)))
+        return near, sure
+
+    def _exactly_near(self, fault: InjectedFault, track: FollowThrough) -> tuple[Flags, Flags]:
+        """The same by balls: which answers a slip gives, and which it leaves as they are."""
+        name, unit = self._part.quantity, fmpq(1, 10**self._part.places)
+        base, slipped = track.computed(name), track.computed(name, fault)
+
+        def is_near(x: arb | None, y: arb | None) -> bool:
+            if x is None or y is None:
+                return x is y
+            with precision(FIRST):
+                return bool(x.is_finite() and y.is_finite()) and not abs(x - y) > unit
+
+        given = [is_near(slipped[x.i][x.j], x.ball) for x in self._answers]
+        same = [is_near(slipped[x.i][x.j], base[x.i][x.j]) for x in self._answers]
+        return np.array(given), np.array(same)
+
+
+def _bits(answer: Answer, right: arb | None, part: Part) -> int:
+    """Return what it says that a slip gives a wrong answer."""
+    if answer.printed is None or right is None:
+        return LEAST
+    with precision(FIRST):
+        off = 2 * abs(answer.printed.value - right.mid()) * 10**part.places + 1 + _SURE
+        size = int(off.mid().floor().unique_fmpz()) if off.is_finite() else 1
+    return min(max(4 * (size.bit_length() - 1), LEAST), MOST)
