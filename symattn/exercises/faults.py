@@ -235,7 +235,7 @@ class _Suspects:
                 part,
                 (syntax.shown(self._formula(node)), *said),
                 self._pieces(kind, node, words),
-                (kind, self._form(node), self._form(instead)),
+                (kind, self._form(node), self._form(instead, is_inside=True)),
                 {node.serial: instead},
                 self._below[node.serial],
                 self._targets,
@@ -292,7 +292,9 @@ class _Suspects:
             # Sizes, such as d_k, are the same for all.
             return node.serial if node.grid == (1, 1) else ""
         inside = tuple(self._form(x, is_inside=True) for x in node.operands)
-        return node.op, inside, node.serial if node.op == "given" else str(node.extra)
+        # Heads are the same columns of other quantities, or other columns of the same.
+        extra = "" if node.op == "pick" else str(node.extra)
+        return node.op, inside, node.serial if node.op == "given" else extra
 
     def _pieces(
         self, kind: str, node: Node, words: Sequence[Word]

@@ -30,7 +30,7 @@ from symattn.numbers.values import rational
 from symattn.programs import nodes
 from symattn.programs.backward import minus, over, plus, times
 from symattn.programs.functions import FUNCTIONS
-from symattn.programs.nodes import SUMS, Node
+from symattn.programs.nodes import MOVING, SUMS, Node
 from symattn.programs.program import Program, program
 from symattn.programs.tables import number
 from symattn.slips.graph import Graph
@@ -293,7 +293,8 @@ class _Rewriting:
     def made(self, rule: Rule, node: Node) -> Iterator[tuple[Node, tuple[Word, ...]]]:
         """Yield what a rule makes of a node, and the words of that."""
         if rule.step == "X":
-            if not node.operands:
+            # Nobody loses a sign in what only moves numbers.
+            if not node.operands or node.op in MOVING:
                 return
             # What is made of the step has it in itself.
             node = Node(node.op, node.operands, node.shape, node.extra)

@@ -64,12 +64,22 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class NamedSlip:
-    """The slip behind wrong answers of a part, those it gives, and others that give the same."""
+    """The slip behind wrong answers of a part, those it gives, and others that give the same.
+
+    ``bits`` are quarters; it ``is_sure`` where people often make it, all wrong answers come of
+    it, and no right one contradicts it.
+    """
 
     fault: InjectedFault
-    bits: float
+    bits: int
+    is_sure: bool
     gives: tuple[Answer, ...]
     rivals: tuple[InjectedFault, ...]
+
+    @property
+    def strength(self) -> tuple[bool, int]:
+        """Return how it compares with others: what is sure is the better one."""
+        return self.is_sure, self.bits
 
 
 class SlipSearch:
@@ -130,9 +140,11 @@ class SlipSearch:
         node = self._named[part.quantity]
         exactly = self._exactly(part.quantity, faults)
         found = weighed.best(faults, costs, exactly, self._exact[node], self._truth)
-        if found is None:
+        if found is None or not found.is_sure:
             steps = own.in_floats()
-            found = weighed.best(faults, costs, _values(steps, node, faults), steps[node], own)
+            other = weighed.best(faults, costs, _values(steps, node, faults), steps[node], own)
+            if found is None or (other is not None and other.strength > found.strength):
+                return other
         return found
 
     def _exactly(self, name: str, faults: Sequence[InjectedFault]) -> Matrix:
@@ -222,7 +234,8 @@ class _Weighed:
             return None
         return NamedSlip(
             faults[first],
-            bits[first] / 4,
+            int(bits[first]),
+            bool(is_sure),
             tuple(x for x, gives in zip(self._answers, explained[first], strict=True) if gives),
             tuple(faults[k] for k in alike if faults[k].key != faults[first].key),
         )

@@ -268,8 +268,14 @@ class Examiner {
         this.slipped[k].set(slip, this.truth.slipped(slip).computed(node));
       return this.slipped[k].get(slip);
     };
-    const found = this.best(weighed, known, exactly, this.truths[k])
-      ?? this.best(weighed, known, (slip) => own.slipped(slip).computed(node), own.computed(node));
+    let found = this.best(weighed, known, exactly, this.truths[k]);
+    if (!found?.isSure) {
+      const values = (slip) => own.slipped(slip).computed(node);
+      const other = this.best(weighed, known, values, own.computed(node));
+      const isBetter = other && found
+        && (other.isSure || (other.bits > found.bits && other.isSure === found.isSure));
+      if (!found || isBetter) found = other;
+    }
     if (!found) return;
     const {slip, given} = found;
     const is = slip.early ? "early" : keys.has(slip.key) ? "follows" : "slip";

@@ -1,0 +1,260 @@
+"""A simulated class: students who make one slip wherever its step occurs, and go on from there.
+
+Slips are made in the text of steps, by rules of this module's own, and their figures come of
+solving the other steps: nothing here asks the catalogue that is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
+from typing import Any, NamedTuple
+
+from symattn.cases import library
+from symattn.cases.case import Case, make
+from symattn.errors import Malformed, SymattnError
+from symattn.exercises.exercise import Exercise, exercise
+from symattn.exercises.marking.collecting import Blank, Script, read_answer
+from symattn.expressions import syntax
+from symattn.expressions.syntax import Binary, Call, Name, Negative, Transposed, Tree
+from symattn.numbers.reading import MASKED
+from symattn.solution.solution import Solution
+
+Slip = Callable[[Tree], "Tree | None"]
+
+
+def _is_number(tree: Tree, numbers: set[str]) -> bool:
+    match tree:
+        case syntax.Literal():
+            return True
+        case Name(name):
+            return name in numbers
+        case Call("sqrt", (operand,)):
+            return _is_number(operand, numbers)
+    return False
+
+
+def slips(numbers: set[str]) -> Mapping[str, Slip]:
+    """The twelve commonest slips: what each makes of an operation, None where it does nothing."""
+
+    def scaled(instead: Callable[[Tree, Tree], Tree | None]) -> Slip:
+        def slip(tree: Tree) -> Tree | None:
+            match tree:
+                case Binary("/" | "*", x, s) if _is_number(s, numbers) and not _is_number(
+                    x, numbers
+                ):
+                    return instead(x, s)
+            return None
+
+        return slip
+
+    def unrooted(x: Tree, s: Tree) -> Tree | None:
+        return Binary("/", x, s.arguments[0]) if isinstance(s, Call) else None
+
+    def product(tree: Tree) -> Tree | None:
+        return Binary("@", tree.right, tree.left) if _is(tree, "@") else None
+
+    def turned(tree: Tree) -> Tree | None:
+        match tree:
+            case Binary("@", x, Transposed(y)):
+                return Binary("@", x, y)
+            case Binary("@", Transposed(x), y):
+                return Binary("@", x, y)
+        return None
+
+    def called(name: str, instead: Callable[[Tree], Tree]) -> Slip:
+        def slip(tree: Tree) -> Tree | None:
+            match tree:
+                case Call(function, (x,), ()) if function == name:
+                    return instead(x)
+            return None
+
+        return slip
+
+    def masked(tree: Tree) -> Tree | None:
+        match tree:
+            case Call("causal" | "mask", (x, *_)):
+                return x
+        return None
+
+    def inverted(tree: Tree) -> Tree | None:
+        match tree:
+            case Call("causal", (x,)):
+                return Transposed(Call("causal", (Transposed(x),)))
+            case Call("mask", (x, Name() as keep)):
+                return Call("mask", (x, Transposed(keep)))
+        return None
+
+    def as_zero(tree: Tree) -> Tree | None:
+        match tree:
+            case Call("mask", (x, keep)):
+                return Binary("*", x, keep)
+        return None
+
+    return {
+        "scale-dropped": scaled(lambda x, s: x),
+        "scale-not-rooted": scaled(unrooted),
+        "mask-forgotten": masked,
+        "mask-transposed": inverted,
+        "mask-as-zero": as_zero,
+        "softmax-columns": called(
+            "softmax", lambda x: Transposed(Call("softmax", (Transposed(x),)))
+        ),
+        "not-normalised": called("softmax", lambda x: Call("exp", (x,))),
+        "transposed": turned,
+        "product-swapped": product,
+        "term-dropped": lambda tree: tree.left if _is(tree, "+", "-") else None,
+        "term-sign": lambda tree: Binary("+", tree.left, tree.right) if _is(tree, "-") else None,
+        "sign-flipped": lambda tree: Negative(tree) if _is(tree, "@") else None,
+    }
+
+
+def _is(tree: Tree, *ops: str) -> bool:
+    return isinstance(tree, Binary) and tree.op in ops
+
+
+def slipped(steps: Mapping[str, str], slip: Slip) -> dict[str, str]:
+    """The steps with a slip wherever the first operation that it changes occurs.
+
+    An operation is the same one in every head: steps that differ in names alone.
+    """
+    first: object = None
+    changed = {}
+    for name, text in steps.items():
+        tree = syntax.parse(text)
+        instead = _anywhere(tree, slip)
+        form = _form(tree)
+        if instead is not None and first in (None, form):
+            first = form
+            changed[name] = syntax.text(instead)
+    return changed
+
+
+def _anywhere(tree: Tree, slip: Slip) -> Tree | None:
+    """A step with a slip in the first part that it changes."""
+    if (instead := slip(tree)) is not None:
+        return instead
+    for part in syntax.inside(tree):
+        if (instead := _anywhere(part, slip)) is not None:
+            return syntax.mapped(tree, lambda x, part=part, new=instead: new if x is part else x)
+    return None
+
+
+def _form(tree: Tree) -> object:
+    """A step without the names of its matrices."""
+    match tree:
+        case Name():
+            return ""
+        case Call("sqrt"):
+            return syntax.text(tree)
+    inside = tuple(map(_form, syntax.inside(tree)))
+    return type(tree).__name__, getattr(tree, "op", getattr(tree, "function", "")), inside
+
+
+class Student(NamedTuple):
+    """A student's case, exercise, slip and script."""
+
+    name: str
+    asked: Exercise
+    kind: str
+    script: Script
+
+
+def heads(count: int, draw: Random) -> Case:
+    """Attention in so many heads, with numbers drawn at random."""
+    n, d = draw.randint(2, 4), draw.randint(2, 4)
+
+    def rows() -> list[list[int]]:
+        return [[draw.randint(-2, 3) for _ in range(d)] for _ in range(n)]
+
+    steps = {"S": "Q{k} @ K{k}.T", "T": "S{k} / sqrt(d_k)"}
+    if is_masked := draw.random() < 0.5:
+        steps["M"] = draw.choice(["causal(T{k})", "mask(T{k}, P)"])
+    steps |= {"A": "softmax(M{k})" if is_masked else "softmax(T{k})", "Y": "A{k} @ V{k}"}
+    if draw.random() < 0.5:
+        steps["R"] = draw.choice(["Y{k} + Q{k}", "Y{k} - Q{k}"])
+    given: dict[str, Any] = {f"{name}{k}": rows() for k in range(count) for name in "QKV"}
+    given |= {"d_k": d}
+    if "P" in steps.get("M", ""):
+        given["P"] = [[int(j <= i or j == 0) for j in range(n)] for i in range(n)]
+    return make(
+        f"heads-{count}",
+        given,
+        {f"{name}{k}": text.format(k=k) for k in range(count) for name, text in steps.items()},
+    )
+
+
+def cases(draw: Random) -> Iterator[Case]:
+    """All bundled cases, and twenty drawn at random, of one, two and four heads."""
+    yield from map(library.load, library.names())
+    for k in range(20):
+        yield heads((1, 2, 4)[k % 3], draw)
+
+
+def students(count: int, seed: int) -> Iterator[Student]:
+    """So many students, each with a slip that shows in the answers."""
+    draw = Random(seed)
+    every = [(case, places) for case in cases(draw) for places in (3, 4)]
+    made: dict[int, list[tuple[Exercise, str, Solution]]] = {}
+    found = 0
+    while found < count:
+        place = draw.randrange(len(every))
+        if place not in made:
+            made[place] = [*_wrong(*every[place])]
+        if not made[place]:
+            continue
+        asked, kind, wrong = draw.choice(made[place])
+        script = answers(asked, wrong)
+        found += 1
+        yield Student(asked.case.name, asked, kind, script)
+
+
+def _wrong(case: Case, places: int) -> Iterator[tuple[Exercise, str, Solution]]:
+    """Yield the slips of a case that its answers show."""
+    asked = exercise(case, places=places)
+    if asked.is_proof:
+        return
+    numbers = {name for name in case.given if not case.program.quantities[name].shape}
+    for kind, slip in slips(numbers).items():
+        changed = slipped(case.steps, slip)
+        if not changed:
+            continue
+        try:
+            wrong = Solution(
+                make(case.name, case.raw, {**case.steps, **changed}, functions=case.functions)
+            )
+            seen = [_is_seen(asked, wrong, part.quantity, part.places) for part in asked.parts]
+        except SymattnError:
+            # The slip makes shapes that don't fit, or rows that are masked whole.
+            continue
+        if any(seen):
+            yield asked, kind, wrong
+
+
+def _is_seen(asked: Exercise, wrong: Solution, name: str, places: int) -> bool:
+    if asked.solution[name].shape != wrong[name].shape:
+        raise Malformed("a student sees that this is no answer")
+    right = asked.solution[name].decimal(places + 2)
+    return _flat(right) != _flat(wrong[name].decimal(places + 2))
+
+
+def _flat(table: Any) -> list[Any]:
+    return [x for row in table for x in _flat(row)] if isinstance(table, tuple) else [table]
+
+
+def answers(asked: Exercise, wrong: Solution) -> Script:
+    """What is written down who computes with all digits and rounds in the end."""
+    found = {}
+    for part in asked.parts:
+        quantity = wrong[part.quantity]
+        rows = _rows(quantity.decimal(part.places), quantity.grid)
+        for i, row in enumerate(quantity.rows):
+            for j, entry in enumerate(row):
+                text = "-inf" if entry is MASKED else f"{rows[i][j]:f}"
+                found[Blank(part.quantity, i, j)] = read_answer(text)
+    return Script("Ada", asked.version, found)
+
+
+def _rows(table: Any, grid: tuple[int, int]) -> list[list[Any]]:
+    flat = _flat(table)
+    return [flat[k * grid[1] : (k + 1) * grid[1]] for k in range(grid[0])]
