@@ -298,10 +298,9 @@ class Weights:
     A wrong figure that an edit gives counts by its distance from the truth, in
     units of the last digit that tells it from others: that an edit which changes
     it so much should give just this figure has a chance of one to so many.
-    ``free`` are figures that say nothing: they follow from others that are
-    printed; any other wrong one says ``least`` bits. ``origins`` tells from which
-    wrong ones a propagated figure comes; ``cuts`` whether the document cuts figures
-    off instead of rounding them.
+    ``free`` are figures that say nothing: they follow from others that are printed.
+    ``origins`` tells from which wrong ones a propagated figure comes; ``cuts`` whether
+    the document cuts figures off instead of rounding them.
     """
 
     def __init__(
@@ -310,7 +309,6 @@ class Weights:
         free: Sequence[bool],
         origins: Mapping[int, Sequence[int]],
         cuts: bool,
-        least: float = 0.0,
     ) -> None:
         self._places = model.recipe.places
         self._keys = [(node.serial, i, j) for node, i, j in self._places]
@@ -333,7 +331,6 @@ class Weights:
         self.bits = np.where(self.refuted, np.minimum(np.log2(2 * off + 1), MOST), 0.0)
         pen = np.array([any(True for _ in figure.pen_slips) for figure in figures], bool)
         self.bits[pen] = np.minimum(self.bits[pen], PEN)
-        self.bits[self.refuted] = np.maximum(self.bits[self.refuted], least)
         self.bits[np.array(free, bool)] = 0.0
         # Where a document cuts off there is half as much again that gives a figure.
         self.cuts = cuts

@@ -58,6 +58,8 @@ from symattn.verdicts import Verdict
 #: A cause is named if it gives such a part of the wrong figures that it changes, and breaks no
 #: more right ones than such a part of these.
 COVERAGE, BROKEN = 0.6, 0.1
+#: A cause is named from so many bits on, which rule chance out.
+_GATE = 7.0
 #: So many bits it must be ahead of any other for the same figures.
 _AHEAD = 2.0
 #: What a right figure costs that is broken, and a wrong one that is changed to no avail.
@@ -76,19 +78,6 @@ _REDERIVED = 40
 _FEWEST, _ALL = 3, 17
 #: An edit may divide by zero: what comes of it is no number, and gives no figure.
 _QUIET = np.errstate(all="ignore")
-
-
-@dataclass(frozen=True)
-class Gate:
-    """Bounds that rule chance out: a cause is named from so many ``bits`` on, and a wrong figure
-    says ``least`` bits, be it as short a number as it may."""
-
-    bits: float
-    least: float = 0.0
-
-
-#: For documents.
-DOCUMENT = Gate(7.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +130,12 @@ class Candidate:
             self.breaks, other.breaks
         )
 
-    def passes(self, gate: Gate) -> bool:
+    @property
+    def passes(self) -> bool:
         """Return whether chance is ruled out, and any other cause."""
         few = self.breaks.sum() <= BROKEN * self.changed
         alone = all(self.is_like(other) for other in self.rivals)
-        return bool(self.bits >= gate.bits and self.coverage >= COVERAGE and few and alone)
+        return bool(self.bits >= _GATE and self.coverage >= COVERAGE and few and alone)
 
 
 def _as_printed(candidate: Candidate) -> tuple[float, bool]:
@@ -166,12 +156,10 @@ class Search:
         free: Sequence[bool],
         origins: Mapping[int, Sequence[int]],
         cuts: bool = False,
-        gate: Gate = DOCUMENT,
     ) -> None:
         exact = Model(recipe)
         self.recipe = recipe
-        self.gate = gate
-        self.weights = Weights(exact, free, origins, cuts, gate.least)
+        self.weights = Weights(exact, free, origins, cuts)
         self.tried: dict[str, int] = defaultdict(int)
         self.hypotheses: list[Hypothesis] = []
         self._seen: set[bytes] = set()
@@ -430,10 +418,10 @@ class Search:
         left = self.weights.bits > 0
         for _ in range(_CAUSES):
             candidate = next(iter(self.best(left)), None)
-            if candidate is None or not candidate.passes(self.gate):
+            if candidate is None or not candidate.passes:
                 return
             candidate = self._confirmed(candidate, left)
-            if not candidate.passes(self.gate):
+            if not candidate.passes:
                 return
             yield candidate
             left &= ~candidate.explains
@@ -575,7 +563,6 @@ class SlipNaming:
         solution: Solution,
         figures: Sequence[Figure],
         causes: dict[Figure, Cause],
-        gate: Gate = DOCUMENT,
     ) -> None:
         self._figures = figures
         self._at = {figure: place for place, figure in enumerate(figures)}
@@ -593,7 +580,7 @@ class SlipNaming:
             if cause.kind == "carried"
         }
         cuts = any(cause.kind == "truncated" for cause in causes.values())
-        self._search = Search(self._recipe, free, origins, cuts, gate)
+        self._search = Search(self._recipe, free, origins, cuts)
         self.named = tuple(self._slip(candidate) for candidate in self._search.causes())
         self.tried = sum(self._search.tried.values())
         for slip in self.named:
