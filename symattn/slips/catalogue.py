@@ -4,8 +4,8 @@ A kind is a row. Its rules are written in the language of steps: ``M / s`` is ``
 scale is left out. In them ``M`` is a matrix or a row, ``s`` a number, ``r`` one that is no
 root, any other letter whatever stands there; ``n`` is each of the sizes of a program, ``m``
 each neighbour of the whole number ``r``. Audits, exercises and marks find the steps that a
-rule fits by :func:`slips`. Kinds without rules are made where their values are known, those of
-calls by the functions at the end.
+rule fits by :func:`slips`; what is computed in place of a call stands in a table of its own,
+:data:`OF_CALLS`. Kinds without rules are made where their values are known.
 
 Prices are a code: all kinds together have a chance of at most 1 (J. Rissanen, Modeling by
 shortest data description, 1978).
@@ -14,11 +14,13 @@ shortest data description, 1978).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from math import log10
 from string import ascii_lowercase
+from typing import Any
 
 from flint import arb, fmpq
 
@@ -28,8 +30,9 @@ from symattn.languages.sentence import Sentence
 from symattn.numbers.rationals import PrintedNumber
 from symattn.numbers.values import rational
 from symattn.programs import nodes
-from symattn.programs.backward import minus, over, plus, times
 from symattn.programs.functions import FUNCTIONS
+from symattn.programs.functions.arranging import counted
+from symattn.programs.functions.calls import as_written
 from symattn.programs.nodes import MOVING, SUMS, Node
 from symattn.programs.program import Program, program
 from symattn.programs.tables import number
@@ -467,6 +470,74 @@ def _is_shifted(printed: PrintedNumber, correct: int, right: arb) -> bool:
 # -- calls ---------------------------------------------------------------------------------
 # What people compute in place of a function of steps.
 
+_ERF, _TANH = Sentence("the erf form"), Sentence("the tanh form")
+_COUNT, _LESS = Sentence("the count"), Sentence("the count less one")
+_NEAR, _APART = Sentence("neighbouring columns"), Sentence("columns half apart")
+_SUM, _MEAN, _ROOT = Sentence("the sum"), Sentence("the mean"), Sentence("its square root")
+_VARIANCE, _SQUARES = Sentence("the variance"), Sentence("the sum of squares")
+_MORE, _OF_WINDOW = Sentence("one more key"), Sentence("those of the window")
+#: The losses, and how many numbers each is the mean of.
+_LOSSES = {"cross_entropy": "rows", "nll": "rows", "binary_cross_entropy": "count", "mse": "count"}
+
+#: Rules of calls, by kind: parameters stand for themselves, ``y`` for the result, and other names
+#: for numbers that :func:`_called` knows; a call with options only is otherwise as it was. The
+#: words are the two functions unless others are said.
+OF_CALLS: Mapping[str, tuple[Rule, ...]] = {
+    "function-dropped": tuple(
+        Rule(f"{f}()", "x", (f,))
+        for f in ("relu", "gelu", "silu", "sigmoid", "softplus", "abs", "clip", "softmax",
+                  "log_softmax", "layernorm", "rmsnorm", "l2norm", "rope", "alibi", "softcap",
+                  "window", "padding", "cumsum")
+    ),
+    "term-dropped": tuple(
+        Rule(f"{f}({term}={term})", f"{f}({term}=None)", (term,))
+        for f, term in (("layernorm", "gamma"), ("layernorm", "beta"), ("rmsnorm", "gamma"),
+                        ("softmax", "sink"), ("cross_entropy", "label_smoothing"))
+    ),
+    "other-function": (
+        Rule("gelu(approximate='none')", "gelu(approximate='tanh')", (_TANH, _ERF)),
+        Rule("gelu(approximate='tanh')", "gelu(approximate='none')", (_ERF, _TANH)),
+        Rule("sigmoid()", "tanh(x)"),
+        Rule("sigmoid()", "sigmoid(-x)", ("exp(x)", "exp(-x)")),
+        Rule("logsumexp()", "exp(y)",
+             (Sentence("the sum of the exponentials"), Sentence("its logarithm"))),
+        *(Rule(f"{f}({of})", f"{f}(axis={k})",
+               (Sentence("axis {axis}", axis=k), Sentence("axis {axis}", axis=1 - k)))
+          for f in ("softmax", "cumsum") for of, k in (("", 0), ("axis=0", 1))),
+        *(Rule(f"{f}({of})", f"{f}(ddof={k})", words)
+          for f in ("var", "std")
+          for of, k, words in (("", 0, (_COUNT, _LESS)), ("ddof=0", 1, (_LESS, _COUNT)))),
+        Rule("mean()", "sum()", (_SUM, _MEAN)),
+        Rule("layernorm()", "(x - mean(x, along)) / sqrt(var(x, along, 1) + eps) * gamma + beta",
+             (Sentence("the variance by one less than the count"), _VARIANCE)),
+        Rule("layernorm()", "(x - mean(x, along)) / (var(x, along) + eps) * gamma + beta",
+             (_VARIANCE, _ROOT)),
+        Rule("layernorm()", "(x - mean(x, along)) * gamma + beta",
+             (Sentence("the distance from the mean"), Sentence("that divided by the deviation"))),
+        Rule("layernorm()", "rmsnorm(x, gamma, eps=eps) + beta"),
+        Rule("rmsnorm()", "l2norm(x) * gamma", (_SQUARES, Sentence("their mean"))),
+        Rule("norm()", "y * y", (_SQUARES, _ROOT)),
+        Rule("rope(interleaved=True)", "rope(interleaved=False)", (_APART, _NEAR)),
+        Rule("rope(interleaved=False)", "rope(interleaved=True)", (_NEAR, _APART)),
+        Rule("rope()", "rope(positions=-positions)",
+             (Sentence("the angles reversed"), Sentence("their own sign"))),
+        Rule("rope()", "rope(positions=positions + 1)",
+             (Sentence("positions from 1"), Sentence("positions from 0"))),
+        Rule("alibi()", "alibi(slope=-slope)",
+             (Sentence("the distance added"), Sentence("it subtracted"))),
+        Rule("window()", "window(left=more)", (_MORE, _OF_WINDOW)),
+        Rule("window()", "window(left=fewer)", (Sentence("one key fewer"), _OF_WINDOW)),
+        Rule("padding()", "padding(lengths=lengths + 1)", (_MORE, Sentence("those of the length"))),
+        *(Rule(f"{f}()", f"y * {count}", (_SUM, _MEAN)) for f, count in _LOSSES.items()),
+        Rule("mse()", "y / 2", (Sentence("half of the mean"), _MEAN)),
+        *(Rule(f"{f}()", "-y", (Sentence("the other sign"), Sentence("its own"))) for f in _LOSSES),
+        *(Rule(f"{f}()", f"{other}()")
+          for f, other in (("silu", "sigmoid"), ("log_softmax", "softmax"), ("var", "std"),
+                           ("std", "var"), ("max", "min"), ("min", "max"), ("rowmin", "rowmax"),
+                           ("rmsnorm", "layernorm"))),
+    ),
+}  # fmt: skip
+
 
 def mistaken_calls(node: Node) -> Iterator[MadeSlip]:
     """The slips of a call, as nodes of the program.
@@ -476,200 +547,49 @@ def mistaken_calls(node: Node) -> Iterator[MadeSlip]:
     >>> [kind for kind, _, _ in mistaken_calls(p.quantities["H"])]
     ['function-dropped', 'other-function']
     """
-    written = node.written
-    if written is None:
+    call = node.written
+    if call is None:
         return
-    first = written.operands[0] if written.operands else None
-    is_forgotten = written.is_own or written.function in _LEFT_OUT
-    if first is not None and first.shape == node.shape and is_forgotten:
-        yield "function-dropped", first, (written.function,)
-    for name in ("gamma", "beta", "sink", "label_smoothing"):
-        if written.given.get(name) is not None:
-            changed = FUNCTIONS[written.function].again(node, **{name: None})
-            yield "term-dropped", changed, (name,)
-    others = _INSTEAD.get(written.function)
-    for instead, other, own in others(node) if others else ():
-        yield "other-function", instead, (other, own)
-    if alike := _OTHER.get(written.function):
-        yield "other-function", _call(alike, **written.given), (alike, written.function)
+    if call.is_own and call.operands and call.operands[0].shape == node.shape:
+        yield "function-dropped", call.operands[0], (call.function,)
+    for kind, rules in OF_CALLS.items():
+        for rule in rules:
+            if rule.step.startswith(f"{call.function}(") and not call.is_own:
+                words = rule.words or (rule.instead.partition("(")[0], call.function)
+                yield from ((kind, instead, words) for instead in _called(rule, node, call.given))
 
 
-#: Functions that are forgotten whole.
-_LEFT_OUT = frozenset(
-    (
-        "relu", "gelu", "silu", "sigmoid", "softplus", "abs", "clip", "softmax", "log_softmax",
-        "layernorm", "rmsnorm", "l2norm", "rope", "alibi", "softcap", "window", "padding", "cumsum",
-    )
-)  # fmt: skip
-#: Functions that are taken for another one of the same arguments.
-_OTHER = {
-    "silu": "sigmoid", "log_softmax": "softmax", "var": "std", "std": "var", "max": "min",
-    "min": "max", "rowmin": "rowmax", "rmsnorm": "layernorm",
-}  # fmt: skip
-#: What is computed instead, what that is called, and what it stands for.
-_Other = tuple[Node, str | Sentence, str | Sentence]
+def _called(rule: Rule, node: Node, given: Mapping[str, Any]) -> Iterator[Node]:
+    """Yield what a rule makes of a call of its function, if it fits and makes it another."""
+    step, instead = _tree(rule.step), _tree(rule.instead)
+    assert isinstance(step, syntax.Call)
+    parameters = FUNCTIONS[step.function].parameters
+    given = {name: given.get(name, parameter.default) for name, parameter in parameters.items()}
+    quantities = {name: x for name, x in given.items() if isinstance(x, Node)}
+    own = {
+        name: syntax.Name(name) if name in quantities else as_written(x)
+        for name, x in given.items()
+    }
 
+    def whole(tree: Tree) -> Tree:
+        if isinstance(tree, syntax.Call) and not tree.arguments:
+            return replace(tree, options=tuple({**own, **dict(tree.options)}.items()))
+        return tree
 
-def _given(node: Node) -> Mapping[str, object]:
-    return node.written.given if node.written else {}
-
-
-def _call(name: str, *operands: Node, **options: object) -> Node:
-    return FUNCTIONS[name](*operands, **options)
-
-
-def _again(node: Node, **changes: object) -> Node:
-    assert node.written is not None
-    return FUNCTIONS[node.written.function].again(node, **changes)
-
-
-def _gelu(node: Node) -> Iterator[_Other]:
-    exact, near = Sentence("the erf form"), Sentence("the tanh form")
-    if _given(node).get("approximate") == "tanh":
-        yield _again(node, approximate="none"), exact, near
-    else:
-        yield _again(node, approximate="tanh"), near, exact
-
-
-def _sigmoid(node: Node) -> Iterator[_Other]:
-    (x,) = nodes.arguments(node)
-    yield nodes.apply("tanh", x), "tanh", "sigmoid"
-    yield _call("sigmoid", nodes.negate(x)), "exp(x)", "exp(-x)"
-
-
-def _logsumexp(node: Node) -> Iterator[_Other]:
-    powers = nodes.apply("exp", node)
-    yield powers, Sentence("the sum of the exponentials"), Sentence("its logarithm")
-
-
-def _axis(node: Node) -> Iterator[_Other]:
-    """The other axis, where the shape stays."""
-    (x, *_) = nodes.arguments(node)
-    if len(x.shape) == 2 and x.shape[0] == x.shape[1]:
-        axis = 0 if _given(node).get("axis", -1) else 1
-        words = (Sentence("axis {axis}", axis=axis), Sentence("axis {axis}", axis=1 - axis))
-        yield _again(node, axis=axis), *words
-
-
-def _variance(node: Node) -> Iterator[_Other]:
-    ddof = _given(node).get("ddof", 0)
-    by = (Sentence("the count"), Sentence("the count less one"))
-    (x, *_) = nodes.arguments(node)
-    # How many entries one of the reduced quantity is of.
-    count = x.grid[0] * x.grid[1] // (node.grid[0] * node.grid[1])
-    if ddof or count > 1:
-        yield _again(node, ddof=0 if ddof else 1), by[not ddof], by[bool(ddof)]
-
-
-def _layernorm(node: Node) -> Iterator[_Other]:
-    given = _given(node)
-    x, eps = given["x"], given["eps"]
-    assert isinstance(x, Node)
-    assert isinstance(eps, Node)
-    axis = len(x.shape) * 2 - 3
-    apart = minus(x, _call("mean", x, axis=axis))
-    rest = {name: given[name] for name in ("gamma", "beta") if given.get(name) is not None}
-    if x.shape[-1] > 1:
-        spread = nodes.apply("sqrt", plus(_call("var", x, axis=axis, ddof=1), eps))
-        words = Sentence("the variance by one less than the count"), Sentence("the variance")
-        yield _affine(over(apart, spread), rest), *words
-    plain = _affine(over(apart, plus(_call("var", x, axis=axis), eps)), rest)
-    yield plain, Sentence("the variance"), Sentence("its square root")
-    words = Sentence("the distance from the mean"), Sentence("that divided by the deviation")
-    yield _affine(apart, rest), *words
-    yield _affine(_call("rmsnorm", x, eps=eps), rest), "rmsnorm", "layernorm"
-
-
-def _affine(x: Node, rest: Mapping[str, object]) -> Node:
-    gamma, beta = rest.get("gamma"), rest.get("beta")
-    scaled = times(x, gamma) if isinstance(gamma, Node) else x
-    return plus(scaled, beta) if isinstance(beta, Node) else scaled
-
-
-def _rmsnorm(node: Node) -> Iterator[_Other]:
-    given = _given(node)
-    x = given["x"]
-    assert isinstance(x, Node)
-    yield _affine(_call("l2norm", x), given), Sentence("the sum of squares"), Sentence("their mean")
-
-
-def _norm(node: Node) -> Iterator[_Other]:
-    yield times(node, node), Sentence("the sum of squares"), Sentence("its square root")
-
-
-def _mean(node: Node) -> Iterator[_Other]:
-    yield _call("sum", **_given(node)), Sentence("the sum"), Sentence("the mean")
-
-
-def _loss(node: Node) -> Iterator[_Other]:
-    """Sums in place of means."""
-    x = nodes.arguments(node)[0]
-    function = node.written.function if node.written else ""
-    rows = x.grid[0]
-    count = rows * x.grid[1] if function in ("mse", "binary_cross_entropy") else rows
-    if count > 1:
-        yield times(node, number(count)), Sentence("the sum"), Sentence("the mean")
-    if function == "mse":
-        yield over(node, number(2)), Sentence("half of the mean"), Sentence("the mean")
-    yield nodes.negate(node), Sentence("the other sign"), Sentence("its own")
-
-
-def _rope(node: Node) -> Iterator[_Other]:
-    given = _given(node)
-    pairs = Sentence("neighbouring columns"), Sentence("columns half apart")
-    other = not given.get("interleaved", True)
-    if node.shape[1] > 2:
-        yield _again(node, interleaved=other), pairs[not other], pairs[other]
-    counted = tuple(number(k).extra for k in range(node.shape[0]))
-    at = given.get("positions") or nodes.table((counted,), node.shape[:1])
-    assert isinstance(at, Node)
-    reversed_ = _again(node, positions=nodes.negate(at))
-    yield reversed_, Sentence("the angles reversed"), Sentence("their own sign")
-    later = _again(node, positions=plus(at, 1))
-    yield later, Sentence("positions from 1"), Sentence("positions from 0")
-
-
-def _alibi(node: Node) -> Iterator[_Other]:
-    slope = _given(node)["slope"]
-    assert isinstance(slope, Node)
-    added = _again(node, slope=nodes.negate(slope))
-    yield added, Sentence("the distance added"), Sentence("it subtracted")
-
-
-def _window(node: Node) -> Iterator[_Other]:
-    left = _given(node)["left"]
-    assert isinstance(left, int)
-    own = Sentence("those of the window")
-    yield _again(node, left=left + 1), Sentence("one more key"), own
-    if left:
-        yield _again(node, left=left - 1), Sentence("one key fewer"), own
-
-
-def _padding(node: Node) -> Iterator[_Other]:
-    lengths = _given(node)["lengths"]
-    assert isinstance(lengths, Node)
-    longer = _again(node, lengths=plus(lengths, 1))
-    yield longer, Sentence("one more key"), Sentence("those of the length")
-
-
-_INSTEAD: Mapping[str, Callable[[Node], Iterator[_Other]]] = {
-    "gelu": _gelu,
-    "sigmoid": _sigmoid,
-    "softmax": _axis,
-    "cumsum": _axis,
-    "logsumexp": _logsumexp,
-    "var": _variance,
-    "std": _variance,
-    "mean": _mean,
-    "layernorm": _layernorm,
-    "rmsnorm": _rmsnorm,
-    "norm": _norm,
-    "rope": _rope,
-    "alibi": _alibi,
-    "window": _window,
-    "padding": _padding,
-    "cross_entropy": _loss,
-    "nll": _loss,
-    "binary_cross_entropy": _loss,
-    "mse": _loss,
-}
+    x, left = given["x"], given.get("left", 0)
+    rows, columns = x.grid
+    # An axis is taken for the other one where it is as long.
+    is_other = "axis=" not in rule.instead or rows == columns
+    if is_other and whole(step) == whole(replace(step, options=())) != whole(instead):
+        numbers = {
+            # What these are where they are not given.
+            "gamma": 1, "beta": 0,
+            # Steps don't reckon whole numbers of options.
+            "more": left + 1, "fewer": left - 1, "along": 2 * len(x.shape) - 3,
+            "rows": rows, "count": rows * columns,
+        }  # fmt: skip
+        known = {name: number(value) for name, value in numbers.items()}
+        known |= {"positions": counted(rows), "y": node, **quantities}
+        # Numbers that don't fit: nobody makes the slip here.
+        with suppress(Malformed):
+            yield Program(known, (), ()).lower_tree(whole(instead))

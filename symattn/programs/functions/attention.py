@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from symattn.errors import Malformed
 from symattn.expressions.shapes import every, show
@@ -224,10 +224,10 @@ def additive(q: Node, k: Node, v: Node) -> Node:
     return below(tuple(nodes.matmul(level, v) for level in each))
 
 
-def _rope_back(node: Node, g: Node, x: Node, positions: Node | None, **_: Node | bool) -> Flows:
+def _rope_back(node: Node, g: Node, x: Node, positions: Node | None, **given: Any) -> Flows:
     """Turned back by the same angles."""
     at = counted(x.shape[0]) if positions is None else positions
-    flow = rope.again(node, x=g, positions=nodes.negate(at))
+    flow = rope(g, nodes.negate(at), **given)
     return [flow, *(None for _ in nodes.arguments(node)[1:])]
 
 

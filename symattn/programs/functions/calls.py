@@ -148,7 +148,7 @@ class StepFunction:
             elif value is not None and value != parameter.default:
                 is_size = Size in (parameter.annotation, *get_args(parameter.annotation))
                 plain = is_size or parameter.default is _NO_DEFAULT
-                settings.append(("" if plain else name, _option(value)))
+                settings.append(("" if plain else name, as_written(value)))
         if node.written is not None or any(node is operand for _, operand in operands):
             node = nodes.copy(node)
         labels, nodes_ = zip(*operands, strict=True) if operands else ((), ())
@@ -165,11 +165,6 @@ class StepFunction:
             return rule(node, g, *bound.args, **bound.kwargs)
 
         return back
-
-    def again(self, node: Node, **changes: Any) -> Node:
-        """The node of a call with other arguments in some places."""
-        assert node.written is not None
-        return self(**{**node.written.given, **changes})
 
     @property
     def takes_parts(self) -> bool:
@@ -285,8 +280,12 @@ def _wanted(allowed: tuple[Any, ...]) -> str:
     return "a whole number" if Count in allowed else "a quantity"
 
 
-def _option(value: object) -> syntax.Tree:
-    """A whole number, or a word, as it is written; a length that may be any is one too."""
+def as_written(value: object) -> syntax.Tree:
+    """A whole number, or a word, as it is written; a length that may be any is one too.
+
+    >>> as_written(-1), as_written(None)
+    (Negative(operand=Literal(text='1')), Word(text='None'))
+    """
     if not isinstance(value, int) or isinstance(value, bool):
         return syntax.Word(str(value))
     number = syntax.Literal(str(abs(value)))
