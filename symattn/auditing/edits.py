@@ -414,7 +414,6 @@ class Exactly:
     def __init__(
         self, model: Model, node: Node | None = None, instead: Node | None = None, *, in_use: bool
     ) -> None:
-        self._model = model
         self._solution = model.recipe.solution
         self._node = node
         self._instead = instead
@@ -446,21 +445,17 @@ class Exactly:
             self._made[part.serial], self._used[part.serial] = result, used
 
 
-def confirmed_by(
-    recipe: AuditedGraph, nodes: Sequence[Node], places: Iterable[tuple[int, Figure]], cuts: bool
-) -> Iterator[int]:
-    """Yield which figures come out as printed, by balls, where these are the nodes of all figures;
+def comes_out(recipe: AuditedGraph, node: Node, place: int, cuts: bool) -> bool:
+    """Return whether a figure comes out as printed, by balls, where it is an entry of this node;
     ``cuts``: or cut off so."""
-    for place, figure in places:
-        _, i, j = recipe.places[place]
-        try:
-            quantity = recipe.solution.quantity(nodes[place])
-            masked = quantity.is_masked(i, j)
-            near = arb("-inf") if masked else EntryValue(quantity, i, j).ball(FIRST)
-        except SymattnError:
-            continue
-        if figure.rounds_from(near) or (cuts and figure.cut_from(near)):
-            yield place
+    figure, (_, i, j) = recipe.figures[place], recipe.places[place]
+    try:
+        quantity = recipe.solution.quantity(node)
+        masked = quantity.is_masked(i, j)
+        near = arb("-inf") if masked else EntryValue(quantity, i, j).ball(FIRST)
+    except SymattnError:
+        return False
+    return figure.rounds_from(near) or (cuts and figure.cut_from(near))
 
 
 def with_entries(solution: Solution, node: Node, entries: Mapping[tuple[int, int], Value]) -> Node:
@@ -468,18 +463,17 @@ def with_entries(solution: Solution, node: Node, entries: Mapping[tuple[int, int
 
     Raises :class:`Undecided` for a masked score among the others.
     """
-    rows, columns = node.grid
-    quantity = solution.quantity(node)
-
-    def entry(i: int, j: int) -> Value | Masked:
-        return entries[i, j] if (i, j) in entries else quantity.entry(i, j)
-
-    return table([[entry(i, j) for j in range(columns)] for i in range(rows)])
+    return _tabled(
+        solution.quantity(node),
+        lambda own, i, j: entries[i, j] if (i, j) in entries else own.entry(i, j),
+    )
 
 
-def table(rows: list[list[Value | Masked]]) -> Node:
-    """A matrix of exact numbers; masked scores stay what they are."""
-    return nodes.table(tuple(map(tuple, rows)), (len(rows), len(rows[0])))
+def _tabled(quantity: Quantity, entry: Callable[[Quantity, int, int], Value | Masked]) -> Node:
+    """A matrix of exact numbers, each made of a quantity; masked scores stay what they are."""
+    rows, columns = map(range, quantity.grid)
+    table = tuple(tuple(entry(quantity, i, j) for j in columns) for i in rows)
+    return nodes.table(table, quantity.grid)
 
 
 Base = Callable[[Node], Node]
@@ -572,20 +566,18 @@ class Site:
 
     def _moved(self, kind: str, places: Places, *words: str) -> Edit:
         """Its own entries at other places."""
-        value = self.values.ravel()[places]
-        return Edit(kind, words, self.node, value, partial(self._at_places, places))
 
-    def _at_places(self, places: Places, base: Base) -> Node:
-        columns = self.node.grid[1]
-        return self._table(
-            base, lambda quantity, i, j: quantity.entry(*divmod(int(places[i, j]), columns))
-        )
+        def exactly(base: Base) -> Node:
+            rows, columns = np.divmod(places, self.node.grid[1])
+            return _tabled(
+                self._exact(base), lambda own, i, j: own.entry(int(rows[i, j]), int(columns[i, j]))
+            )
 
-    def _table(self, base: Base, entry: Callable[[Quantity, int, int], Value | Masked]) -> Node:
-        """The step with other entries, each made of the quantity that it is without the edit."""
-        quantity = self.recipe.solution.quantity(base(self.node))
-        rows, columns = self.node.grid
-        return table([[entry(quantity, i, j) for j in range(columns)] for i in range(rows)])
+        return Edit(kind, words, self.node, self.values.ravel()[places], exactly)
+
+    def _exact(self, base: Base) -> Quantity:
+        """The step as it is without the edit."""
+        return self.recipe.solution.quantity(base(self.node))
 
     # -- another operation -------------------------------------------------------
 
@@ -649,17 +641,18 @@ class Site:
             count = rounding.to_integer(EntryValue(quantity, i, j), scale, "half-even")
             return rational(fmpq(count) / scale)
 
-        return self._table(base, rounded)
+        return _tabled(self._exact(base), rounded)
 
     def _stored(self, name: FloatFormat, base: Base) -> Node:
-        floats = np.atleast_2d(self.recipe.solution.quantity(base(self.node)).nearest(name))
+        exact = self._exact(base)
+        floats = np.atleast_2d(exact.nearest(name))
 
         def stored(quantity: Quantity, i: int, j: int) -> Value | Masked:
             x = float(floats[i, j])
             finite = np.isfinite(x)
             return rational(fmpq(*x.as_integer_ratio())) if finite else quantity.entry(i, j)
 
-        return self._table(base, stored)
+        return _tabled(exact, stored)
 
     # -- single entries ----------------------------------------------------------
 

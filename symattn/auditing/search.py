@@ -11,7 +11,8 @@ minus these bits.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -31,7 +32,7 @@ from symattn.auditing.edits import (
     Predicted,
     Site,
     Weights,
-    confirmed_by,
+    comes_out,
     rederived,
     together,
     with_entries,
@@ -175,10 +176,15 @@ class Search:
             for node in self._sites()
             for in_use in ((False, True) if node in printed else (False,))
         ]
-        for steps in (True, False):
-            for site in sites:
-                self._try(site, steps)
-        self._try_everywhere(exact, [site for site in sites if site.model is exact])
+        operations = [
+            edit
+            for site in sites
+            for edit in self._try(site, site.steps())
+            if edit.instead is not None and site.model is exact and not site.in_use
+        ]
+        for site in sites:
+            self._try(site, site.entries(self._open(site)))
+        self._try_everywhere(exact, operations)
         for site in sites:
             self._solve(site)
         self._rederive(exact)
@@ -204,15 +210,16 @@ class Search:
 
     # -- trials --------------------------------------------------------------------
 
-    def _try(self, site: Site, steps: bool) -> None:
+    def _try(self, site: Site, made: Iterable[Edit]) -> list[Edit]:
         by_kind: dict[str, int] = defaultdict(int)
         edits = []
-        for edit in site.steps() if steps else site.entries(self._open(site)):
+        for edit in made:
             by_kind[edit.kind] += 1
             if by_kind[edit.kind] <= _EACH:
                 edits.append(edit)
         if edits:
             self._take(site.model, site.in_use, edits)
+        return edits
 
     def _open(self, site: Site) -> Flags:
         """The entries that may be others: all that are not printed as they should be."""
@@ -300,16 +307,14 @@ class Search:
         predicted = np.array([run[node][i, j] for node, (_, i, j) in places])
         self._weigh(model, False, [edit], predicted[None], nodes=tuple(nodes))
 
-    def _try_everywhere(self, model: Model, sites: Sequence[Site]) -> None:
+    def _try_everywhere(self, model: Model, operations: Iterable[Edit]) -> None:
         """Other operations in the places of all steps that are alike, as who leaves out a scale
         does in every head: that is one slip, not as many as there are heads."""
         alike: dict[object, dict[int, Edit]] = defaultdict(dict)
-        for site in sites:
-            if not site.in_use:
-                for edit in site.operations():
-                    if not KINDS[edit.kind].once and edit.instead is not None:
-                        key = edit.kind, self._form(edit.node), self._form(edit.instead)
-                        alike[key].setdefault(edit.node.serial, edit)
+        for edit in operations:
+            if not KINDS[edit.kind].once and edit.instead is not None:
+                key = edit.kind, self._form(edit.node), self._form(edit.instead)
+                alike[key].setdefault(edit.node.serial, edit)
         work = sum(node.grid[0] * node.grid[1] for node in self.recipe.needed)
         for edits in (edits for edits in alike.values() if len(edits) > 1):
             self._work -= work
@@ -507,22 +512,16 @@ class Search:
     def _confirmed(self, candidate: Candidate, left: Flags) -> Candidate:
         """The cause with only those figures that it gives exactly."""
         hypothesis = self._shortened(candidate.hypothesis)
-        model, in_use = hypothesis.model, hypothesis.in_use
-        places = [
-            (int(k), self.recipe.figures[int(k)]) for k in np.flatnonzero(candidate.reproduces)
-        ]
-        try:
-            if hypothesis.nodes:
-                nodes = hypothesis.nodes
-            else:
+        model, in_use, nodes = hypothesis.model, hypothesis.in_use, hypothesis.nodes
+        kept = np.zeros_like(candidate.reproduces)
+        with suppress(SymattnError):
+            if not nodes:
                 base = Exactly(model, in_use=in_use)
                 instead = hypothesis.edit.exactly(base.used if in_use else base.made)
                 edited = Exactly(model, hypothesis.edit.node, instead, in_use=in_use)
                 nodes = tuple(edited.made(node) for node, _, _ in self.recipe.places)
-            confirmed = set(confirmed_by(self.recipe, nodes, places, self.weights.cuts))
-        except SymattnError:
-            confirmed = set()
-        kept = np.array([k in confirmed for k in range(len(candidate.reproduces))], bool)
+            for k in np.flatnonzero(candidate.reproduces).tolist():
+                kept[k] = comes_out(self.recipe, nodes[k], k, self.weights.cuts)
         return replace(self._scored(hypothesis, left, kept), rivals=candidate.rivals)
 
 
