@@ -13,7 +13,8 @@ from symattn.errors import Malformed
 from symattn.languages.language import fields
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.nodes import ancestors
-from symattn.slips.catalogue import KINDS
+from symattn.programs.program import program
+from symattn.slips.catalogue import KINDS, OF_CALLS, mistaken_calls
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution
 
@@ -98,6 +99,42 @@ def test_floats_and_exact_numbers_agree(name) -> None:
         for i, j in np.ndindex(*node.grid):
             near = edit.value[i, j]
             assert near == pytest.approx(value(quantity, i, j), rel=1e-9, nan_ok=True), edit.phrase
+
+
+#: Calls that every rule of calls finds its own among, of a square X, a row v and a number s.
+CALLS = (
+    *("relu(X)", "gelu(X)", "gelu(X, approximate='tanh')", "silu(X)", "sigmoid(X)", "softplus(X)"),
+    *("abs(X)", "clip(X, 0, 1)", "softmax(X, sink=s)", "softmax(X, axis=0)", "log_softmax(X)"),
+    *("layernorm(X, v, v, eps=1)", "rmsnorm(X, v, eps=1)", "l2norm(X)", "norm(X)", "rope(X)"),
+    *(
+        "rope(X, interleaved=False)",
+        "alibi(X, 2)",
+        "softcap(X, 2)",
+        "window(X, 1)",
+        "padding(X, 1)",
+    ),
+    *("cumsum(X)", "cumsum(X, axis=0)", "logsumexp(X)", "var(X)", "var(X, ddof=1)", "std(X)"),
+    *("std(X, ddof=1)", "mean(X)", "max(X)", "min(X)", "rowmin(X)", "mse(X, X)", "nll(X, X)"),
+    *("binary_cross_entropy(X, X)", "cross_entropy(X, X, s)"),
+)
+
+
+def test_every_rule_of_a_call_makes_something() -> None:
+    """No row is passed over because its text can't be read."""
+    given = {"X": (4, 4), "v": (4,), "s": ()}
+    made = [
+        (kind, call.partition("(")[0], words)
+        for call in CALLS
+        for kind, _, words in mistaken_calls(program(given, {"Y": call}).quantities["Y"])
+    ]
+    functions = [
+        (kind, rule, rule.step.partition("(")[0])
+        for kind, rules in OF_CALLS.items()
+        for rule in rules
+    ]
+    for kind, rule, function in functions:
+        words = rule.words or (rule.instead.partition("(")[0], function)
+        assert (kind, function, words) in made, rule
 
 
 @pytest.mark.heavy
