@@ -483,6 +483,7 @@ _LOSSES = {"cross_entropy": "rows", "nll": "rows", "binary_cross_entropy": "coun
 #: for numbers that :func:`_called` knows; a call with options only is otherwise as it was. The
 #: words are the two functions unless others are said.
 OF_CALLS: Mapping[str, tuple[Rule, ...]] = {
+    "not-normalised": (Rule("softmax(sink=sink)", "exp(x)"),),
     "function-dropped": tuple(
         Rule(f"{f}()", "x", (f,))
         for f in ("relu", "gelu", "silu", "sigmoid", "softplus", "abs", "clip", "softmax",
@@ -555,7 +556,9 @@ def mistaken_calls(node: Node) -> Iterator[MadeSlip]:
     for kind, rules in OF_CALLS.items():
         for rule in rules:
             if rule.step.startswith(f"{call.function}(") and not call.is_own:
-                words = rule.words or (rule.instead.partition("(")[0], call.function)
+                words = rule.words
+                if kind == "other-function" and not words:
+                    words = rule.instead.partition("(")[0], call.function
                 yield from ((kind, instead, words) for instead in _called(rule, node, call.given))
 
 
@@ -571,7 +574,7 @@ def _called(rule: Rule, node: Node, given: Mapping[str, Any]) -> Iterator[Node]:
         for name, x in given.items()
     }
 
-    def whole(tree: Tree) -> Tree:
+    def whole(tree: syntax.Tree) -> syntax.Tree:
         if isinstance(tree, syntax.Call) and not tree.arguments:
             return replace(tree, options=tuple({**own, **dict(tree.options)}.items()))
         return tree

@@ -11,7 +11,7 @@ from flint import arb
 
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import catalogue
+from symattn.exercises.faults import catalogue, suspects
 from symattn.exercises.marking.collecting import Blank, Script, read_answer
 from symattn.exercises.marking.follow_through import FollowThrough
 from symattn.numbers.balls import FIRST
@@ -33,7 +33,9 @@ class Student:
     def __init__(self, exercise: Exercise, seed: int) -> None:
         self.exercise = exercise
         self.random = Random(seed)
-        self.faults = catalogue(exercise)
+        #: What people often get wrong, and as many others.
+        common, every = catalogue(exercise), suspects(exercise)
+        self.faults = [*common, *self.random.sample(every, min(len(common), len(every)))]
         named = exercise.case.program.named
         self.in_order = sorted(exercise.parts, key=lambda part: named[part.quantity].serial)
 

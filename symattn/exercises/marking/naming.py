@@ -216,11 +216,11 @@ class _Weighed:
         is_usual = np.array([KINDS[fault.kind].by_hand for fault in faults])
         passes = (bits >= GATE) & (10 * found >= 6 * (found + lost))
         passes &= 10 * wrong <= found + lost
-        passes = (found > 0) & (passes | (is_whole & is_usual))
-        if not passes.any():
+        is_sure = is_whole & is_usual
+        passing = np.flatnonzero((found > 0) & (passes | is_sure)).tolist()
+        if not passing:
             return None
-        order = sorted(np.flatnonzero(passes).tolist(), key=lambda k: (-bits[k], k))
-        first = order[0]
+        first = max(passing, key=lambda k: (is_sure[k], bits[k]))
         near = [
             k
             for k in np.flatnonzero(found > 0).tolist()
@@ -229,13 +229,12 @@ class _Weighed:
             and (explained[k] & explained[first]).any()
         ]
         alike = [k for k in near if np.array_equal(explained[k], explained[first])]
-        is_sure = is_whole[first] and is_usual[first]
-        if len(alike) < len(near) and not is_sure:
+        if len(alike) < len(near) and not is_sure[first]:
             return None
         return NamedSlip(
             faults[first],
             int(bits[first]),
-            bool(is_sure),
+            bool(is_sure[first]),
             tuple(x for x, gives in zip(self._answers, explained[first], strict=True) if gives),
             tuple(faults[k] for k in alike if faults[k].key != faults[first].key),
         )

@@ -286,7 +286,8 @@ class Examiner {
   /** The best of some slips, if it is good enough and nothing else is nearly as good. */
   best(weighed, known, values, base) {
     const all = known.map(([slip, cost]) => weighed.of(slip, cost, values(slip), base));
-    const [first] = all.filter(({passes}) => passes).sort((a, b) => b.bits - a.bits);
+    const [first] = all.filter(({passes}) => passes)
+      .sort((a, b) => b.isSure - a.isSure || b.bits - a.bits);
     if (!first) return null;
     const isRival = (other) => other !== first && other.bits > first.bits - AHEAD
       && other.explains.some((flag, k) => flag && first.explains[k])

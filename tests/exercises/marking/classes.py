@@ -7,6 +7,7 @@ solving the other steps: nothing here asks the catalogue that is tested.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -35,82 +36,55 @@ def _is_number(tree: Tree, numbers: set[str]) -> bool:
 
 
 def slips(numbers: set[str]) -> Mapping[str, Slip]:
-    """The twelve commonest slips: what each makes of an operation, None where it does nothing."""
+    """The twelve commonest slips: what each makes of an operation, None where it does nothing.
 
-    def scaled(instead: Callable[[Tree, Tree], Tree | None]) -> Slip:
-        def slip(tree: Tree) -> Tree | None:
-            match tree:
-                case Binary("/" | "*", x, s) if _is_number(s, numbers) and not _is_number(
-                    x, numbers
-                ):
-                    return instead(x, s)
-            return None
-
-        return slip
-
-    def unrooted(x: Tree, s: Tree) -> Tree | None:
-        return Binary("/", x, s.arguments[0]) if isinstance(s, Call) else None
-
-    def product(tree: Tree) -> Tree | None:
-        return Binary("@", tree.right, tree.left) if _is(tree, "@") else None
-
-    def turned(tree: Tree) -> Tree | None:
-        match tree:
-            case Binary("@", x, Transposed(y)):
-                return Binary("@", x, y)
-            case Binary("@", Transposed(x), y):
-                return Binary("@", x, y)
-        return None
-
-    def called(name: str, instead: Callable[[Tree], Tree]) -> Slip:
-        def slip(tree: Tree) -> Tree | None:
-            match tree:
-                case Call(function, (x,), ()) if function == name:
-                    return instead(x)
-            return None
-
-        return slip
-
-    def masked(tree: Tree) -> Tree | None:
-        match tree:
-            case Call("causal" | "mask", (x, *_)):
-                return x
-        return None
-
-    def inverted(tree: Tree) -> Tree | None:
-        match tree:
-            case Call("causal", (x,)):
-                return Transposed(Call("causal", (Transposed(x),)))
-            case Call("mask", (x, Name() as keep)):
-                return Call("mask", (x, Transposed(keep)))
-        return None
-
-    def as_zero(tree: Tree) -> Tree | None:
-        match tree:
-            case Call("mask", (x, keep)):
-                return Binary("*", x, keep)
-        return None
-
+    ``numbers`` are what is no matrix.
+    """
     return {
-        "scale-dropped": scaled(lambda x, s: x),
-        "scale-not-rooted": scaled(unrooted),
-        "mask-forgotten": masked,
-        "mask-transposed": inverted,
-        "mask-as-zero": as_zero,
-        "softmax-columns": called(
-            "softmax", lambda x: Transposed(Call("softmax", (Transposed(x),)))
-        ),
-        "not-normalised": called("softmax", lambda x: Call("exp", (x,))),
-        "transposed": turned,
-        "product-swapped": product,
-        "term-dropped": lambda tree: tree.left if _is(tree, "+", "-") else None,
-        "term-sign": lambda tree: Binary("+", tree.left, tree.right) if _is(tree, "-") else None,
-        "sign-flipped": lambda tree: Negative(tree) if _is(tree, "@") else None,
+        kind: lambda tree, kind=kind: _slip(kind, tree, numbers)  # type: ignore[misc]
+        for kind in KINDS
     }
 
 
-def _is(tree: Tree, *ops: str) -> bool:
-    return isinstance(tree, Binary) and tree.op in ops
+#: The twelve commonest slips, by the names that the catalogue has for them.
+KINDS = (
+    "scale-dropped", "scale-not-rooted", "mask-forgotten", "mask-transposed", "mask-as-zero",
+    "softmax-columns", "not-normalised", "transposed", "product-swapped", "term-dropped",
+    "term-sign", "sign-flipped",
+)  # fmt: skip
+
+
+def _slip(kind: str, tree: Tree, numbers: set[str]) -> Tree | None:
+    match kind, tree:
+        case "scale-dropped", Binary("/" | "*", x, s) if _is_number(s, numbers):
+            return None if _is_number(x, numbers) else x
+        case "scale-not-rooted", Binary("/", x, Call("sqrt", (s,))) if _is_number(s, numbers):
+            return Binary("/", x, s)
+        case "mask-forgotten", Call("causal" | "mask", (x, *_)):
+            return x
+        case "mask-transposed", Call("causal", (x,)):
+            return Transposed(Call("causal", (Transposed(x),)))
+        case "mask-transposed", Call("mask", (x, Name() as keep)):
+            return Call("mask", (x, Transposed(keep)))
+        case "mask-as-zero", Call("mask", (x, keep)):
+            return Binary("*", x, keep)
+        case "softmax-columns", Call("softmax", (x,), ()):
+            return Transposed(Call("softmax", (Transposed(x),)))
+        case "not-normalised", Call("softmax", (x,), ()):
+            return Call("exp", (x,))
+        case "transposed", Binary("@", x, Transposed(y)):
+            return Binary("@", x, y)
+        case "transposed", Binary("@", Transposed(x), y):
+            return Binary("@", x, y)
+        case "product-swapped", Binary("@", x, y):
+            return Binary("@", y, x)
+        case "term-dropped", Binary("+" | "-", x, _):
+            return x
+        case "term-sign", Binary("-", x, y):
+            return Binary("+", x, y)
+        case "sign-flipped", Binary("@"):
+            return Negative(tree)
+    return None
 
 
 def slipped(steps: Mapping[str, str], slip: Slip) -> dict[str, str]:
@@ -136,8 +110,12 @@ def _anywhere(tree: Tree, slip: Slip) -> Tree | None:
         return instead
     for part in syntax.inside(tree):
         if (instead := _anywhere(part, slip)) is not None:
-            return syntax.mapped(tree, lambda x, part=part, new=instead: new if x is part else x)
+            return syntax.mapped(tree, partial(_put, part, instead))
     return None
+
+
+def _put(part: Tree, instead: Tree, each: Tree) -> Tree:
+    return instead if each is part else each
 
 
 def _form(tree: Tree) -> object:
