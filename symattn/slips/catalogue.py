@@ -69,125 +69,52 @@ TURNED, NOT_TURNED = Sentence("transposed"), Sentence("not transposed")
 
 #: All kinds, by name; the names are stable. Of two that make the same the first is told.
 KINDS: Mapping[str, Slip] = {
-    "scale-dropped": Slip(
-        3.5,
-        "{a} without the {b} {c}",
-        (Rule("M / s", "M", (_BY, "s")), Rule("M * s", "M", (_TIMES, "s"))),
-        by_hand=True,
-    ),
-    "scale-not-rooted": Slip(
-        4.5,
-        "{a} with {b} itself instead of its square root",
-        (Rule("M / sqrt(s)", "M / s", ("s",)), Rule("M * sqrt(s)", "M * s", ("s",))),
-        by_hand=True,
-    ),
-    "scaled-twice": Slip(
-        5.5,
-        "{a} with the {b} {c} twice",
-        (Rule("M / s", "M / s / s", (_BY, "s")), Rule("M * s", "M * s * s", (_TIMES, "s"))),
-    ),
-    "off-by-one": Slip(
-        6.0, "{a} divided by {b} instead of {c}", (Rule("M / r", "M / m", ("m", "r")),)
-    ),
-    "other-scale": Slip(
-        5.5,
-        "{a} with {b} instead of {c}",
-        (
-            Rule("M / sqrt(s)", "M / sqrt(n)", ("sqrt(n)", "sqrt(s)")),
-            Rule("M / r", "M / n", ("n", "r")),
-            Rule("M * sqrt(s)", "M * sqrt(n)", ("sqrt(n)", "sqrt(s)")),
-            Rule("M * r", "M * n", ("n", "r")),
-            Rule("M * r", "M * m", ("m", "r")),
-        ),
-    ),
-    "not-normalised": Slip(
-        4.5,
-        "{a} without the division by the sums of the exponentials",
-        (Rule("softmax(X)", "exp(X)"),),
-        by_hand=True,
-    ),
-    "softmax-columns": Slip(
-        4.5,
-        "{a} with the softmax down the columns",
-        (Rule("softmax(X)", "softmax(X.T).T"),),
-        by_hand=True,
-    ),
-    "softmax-all": Slip(
-        6.5,
-        "{a} with the softmax over all entries at once",
-        (Rule("softmax(X)", "exp(X) / sum(exp(X))"),),
-    ),
-    "mask-after": Slip(
-        5.0,
-        "{a} with the mask after the softmax instead of before it",
-        (Rule("softmax(mask(X, K))", "softmax(X) * K"),),
-        by_hand=True,
-    ),
+    "scale-dropped": Slip(3.5, "{a} without the {b} {c}", (
+        Rule("M / s", "M", (_BY, "s")), Rule("M * s", "M", (_TIMES, "s"))), by_hand=True),
+    "scale-not-rooted": Slip(4.5, "{a} with {b} itself instead of its square root", (
+        Rule("M / sqrt(s)", "M / s", ("s",)), Rule("M * sqrt(s)", "M * s", ("s",))), by_hand=True),
+    "scaled-twice": Slip(5.5, "{a} with the {b} {c} twice", (
+        Rule("M / s", "M / s / s", (_BY, "s")), Rule("M * s", "M * s * s", (_TIMES, "s")))),
+    "off-by-one": Slip(6.0, "{a} divided by {b} instead of {c}", (
+        Rule("M / r", "M / m", ("m", "r")),)),
+    "other-scale": Slip(5.5, "{a} with {b} instead of {c}", (
+        Rule("M / sqrt(s)", "M / sqrt(n)", ("sqrt(n)", "sqrt(s)")),
+        Rule("M / r", "M / n", ("n", "r")),
+        Rule("M * sqrt(s)", "M * sqrt(n)", ("sqrt(n)", "sqrt(s)")),
+        Rule("M * r", "M * n", ("n", "r")),
+        Rule("M * r", "M * m", ("m", "r")))),
+    "not-normalised": Slip(4.5, "{a} without the division by the sums of the exponentials", (
+        Rule("softmax(X)", "exp(X)"),), by_hand=True),
+    "softmax-columns": Slip(4.5, "{a} with the softmax down the columns", (
+        Rule("softmax(X)", "softmax(X.T).T"),), by_hand=True),
+    "softmax-all": Slip(6.5, "{a} with the softmax over all entries at once", (
+        Rule("softmax(X)", "exp(X) / sum(exp(X))"),)),
+    "mask-after": Slip(5.0, "{a} with the mask after the softmax instead of before it", (
+        Rule("softmax(mask(X, K))", "softmax(X) * K"),), by_hand=True),
     "mask-forgotten": Slip(4.5, "{a} without the mask", (Rule("mask(X, K)", "X"),), by_hand=True),
-    "mask-as-zero": Slip(
-        5.0,
-        "{a} with 0 for a masked score instead of minus infinity",
-        (Rule("mask(X, K)", "X * K"),),
-        by_hand=True,
-    ),
-    "mask-transposed": Slip(
-        6.0, "{a} with the mask inverted", (Rule("mask(X, K)", "mask(X, K.T)"),), by_hand=True
-    ),
-    "transposed": Slip(
-        4.5,
-        "{a} with {b} {c}",
-        (
-            Rule("X.T @ Y", "X @ Y", ("X", NOT_TURNED)),
-            Rule("X @ Y", "X.T @ Y", ("X", TURNED)),
-            Rule("X @ Y.T", "X @ Y", ("Y", NOT_TURNED)),
-            Rule("X @ Y", "X @ Y.T", ("Y", TURNED)),
-        ),
-        by_hand=True,
-    ),
-    "product-swapped": Slip(
-        5.5,
-        "{a} with the factors of the product in the wrong order",
-        (Rule("X @ Y", "Y @ X"),),
-        by_hand=True,
-    ),
-    "term-dropped": Slip(
-        4.5,
-        "{a} without the term {b}",
-        (
-            Rule("X - Y", "X", ("Y",)),
-            Rule("X - Y", "-Y", ("X",)),
-            Rule("X + Y", "X", ("Y",)),
-        ),
-        by_hand=True,
-    ),
-    "term-sign": Slip(
-        5.5,
-        "{a} with the wrong sign of {b}",
-        (Rule("X - Y", "X + Y", ("Y",)), Rule("X + Y", "X - Y", ("Y",))),
-        by_hand=True,
-    ),
-    "other-base": Slip(
-        6.0,
-        "{a} to base {b}",
-        (
-            Rule("exp(X)", "exp(X * log(2))", ("2",)),
-            Rule("exp(X)", "exp(X * log(10))", ("10",)),
-            Rule("log(X)", "log(X) / log(2)", ("2",)),
-            Rule("log(X)", "log(X) / log(10)", ("10",)),
-        ),
-    ),
+    "mask-as-zero": Slip(5.0, "{a} with 0 for a masked score instead of minus infinity", (
+        Rule("mask(X, K)", "X * K"),), by_hand=True),
+    "mask-transposed": Slip(6.0, "{a} with the mask inverted", (
+        Rule("mask(X, K)", "mask(X, K.T)"),), by_hand=True),
+    "transposed": Slip(4.5, "{a} with {b} {c}", (
+        Rule("X.T @ Y", "X @ Y", ("X", NOT_TURNED)), Rule("X @ Y", "X.T @ Y", ("X", TURNED)),
+        Rule("X @ Y.T", "X @ Y", ("Y", NOT_TURNED)), Rule("X @ Y", "X @ Y.T", ("Y", TURNED))),
+        by_hand=True),
+    "product-swapped": Slip(5.5, "{a} with the factors of the product in the wrong order", (
+        Rule("X @ Y", "Y @ X"),), by_hand=True),
+    "term-dropped": Slip(4.5, "{a} without the term {b}", (
+        Rule("X - Y", "X", ("Y",)), Rule("X - Y", "-Y", ("X",)), Rule("X + Y", "X", ("Y",))),
+        by_hand=True),
+    "term-sign": Slip(5.5, "{a} with the wrong sign of {b}", (
+        Rule("X - Y", "X + Y", ("Y",)), Rule("X + Y", "X - Y", ("Y",))), by_hand=True),
+    "other-base": Slip(6.0, "{a} to base {b}", (
+        Rule("exp(X)", "exp(X * log(2))", ("2",)), Rule("exp(X)", "exp(X * log(10))", ("10",)),
+        Rule("log(X)", "log(X) / log(2)", ("2",)), Rule("log(X)", "log(X) / log(10)", ("10",)))),
     "function-dropped": Slip(8.5, "{a} without {b}", by_hand=True),
     "other-function": Slip(8.0, "{a} with {b} instead of {c}", by_hand=True),
-    "operand-ignored": Slip(
-        5.5,
-        "{a} replaced by {b}",
-        (
-            Rule("X @ Y", "X", ("X",)),
-            Rule("X @ Y", "Y", ("Y",)),
-            Rule("X * Y", "X", ("X",)),
-        ),
-        once=True,
-    ),
+    "operand-ignored": Slip(5.5, "{a} replaced by {b}", (
+        Rule("X @ Y", "X", ("X",)), Rule("X @ Y", "Y", ("Y",)), Rule("X * Y", "X", ("X",))),
+        once=True),
     "heads-exchanged": Slip(6.0, "{a} with parts {b} and {c} swapped, counted from 0", once=True),
     "other-quantity": Slip(5.5, "{a} replaced by {b}", once=True),
     "other-matrix": Slip(5.0, "{a} with {b} instead of {c}", once=True),
@@ -206,7 +133,7 @@ KINDS: Mapping[str, Slip] = {
     "product-dropped": Slip(5.5, "{a} without the part {b} of its sum"),
     "product-sign": Slip(6.5, "{a} with the wrong sign of {b} in its sum"),
     "wrong-number": Slip(5.0, "{a} instead of {b} for {c}"),
-}
+}  # fmt: skip
 
 
 #: Kinds that only kernels show, whose arrays :mod:`symattn.testing` makes, by name.
