@@ -16,7 +16,7 @@ from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import inputs
 from symattn.exercises.marking.follow_through import FollowThrough
-from symattn.exercises.marking.naming import SlipSearch
+from symattn.exercises.marking.naming import WEIGHING, SlipSearch
 from symattn.languages.language import Language
 from symattn.numbers import rounding
 from symattn.numbers.rationals import MINUS_INFINITY
@@ -89,6 +89,7 @@ def page_script(exercise: Exercise, say: Language) -> PageScript:
             }
             for fault, cost in slips
         ],
+        "weighing": WEIGHING._asdict(),
         "words": dict(_words(say)),
     }
     return PageScript(_code(), data)

@@ -33,12 +33,26 @@ from symattn.slips.catalogue import KINDS
 
 Flags = npt.NDArray[np.bool_]
 
-#: All in quarters of a bit: what an answer says at least, at most, and at most alone.
-LEAST, MOST, ALONE = 16, 64, 40
-#: What a slip must say beyond its cost, and how far ahead it must be of others.
-GATE, AHEAD = 16, 8
-#: What a right answer costs that it changes, and a wrong one that it changes to no avail.
-BREAK, MISS = 16, 4
+
+class Weighing(NamedTuple):
+    """The numbers that slips are weighed by, in quarters of a bit.
+
+    An answer says so much for a slip at ``least``, at ``most``, and at most ``alone``; a slip
+    must say the ``gate`` beyond its cost, and be so far ``ahead`` of others. A right answer
+    that it changes costs it what is ``broken``, a wrong one that it changes to no avail what is
+    ``missed``.
+    """
+
+    least: int = 16
+    most: int = 64
+    alone: int = 40
+    gate: int = 16
+    ahead: int = 8
+    broken: int = 16
+    missed: int = 4
+
+
+WEIGHING = Weighing()
 #: Floats are sure of what is further from a bound than so many parts of it.
 _SURE = 1e-9
 
@@ -209,12 +223,12 @@ class _Weighed:
         explained, missed = given & self._wrong, ~given & self._wrong & ~same
         broken = ~given & ~self._wrong & ~same
         bits = explained @ self._bits
-        bits = np.where(explained.sum(axis=1) == 1, np.minimum(bits, ALONE), bits)
+        bits = np.where(explained.sum(axis=1) == 1, np.minimum(bits, WEIGHING.alone), bits)
         found, lost, wrong = (x.sum(axis=1) for x in (explained, missed, broken))
-        bits = bits - costs - BREAK * wrong - MISS * lost
+        bits = bits - costs - WEIGHING.broken * wrong - WEIGHING.missed * lost
         is_whole = (found == self._wrong.sum()) & (wrong == 0)
         is_usual = np.array([KINDS[fault.kind].by_hand for fault in faults])
-        passes = (bits >= GATE) & (10 * found >= 6 * (found + lost))
+        passes = (bits >= WEIGHING.gate) & (10 * found >= 6 * (found + lost))
         passes &= 10 * wrong <= found + lost
         is_sure = is_whole & is_usual
         passing = np.flatnonzero((found > 0) & (passes | is_sure)).tolist()
@@ -225,7 +239,7 @@ class _Weighed:
             k
             for k in np.flatnonzero(found > 0).tolist()
             if k != first
-            and bits[k] > bits[first] - AHEAD
+            and bits[k] > bits[first] - WEIGHING.ahead
             and (explained[k] & explained[first]).any()
         ]
         alike = [k for k in near if np.array_equal(explained[k], explained[first])]
@@ -267,8 +281,8 @@ class _Weighed:
 def _bits(answer: Answer, right: arb | None, part: Part) -> int:
     """Return what it says that a slip gives a wrong answer."""
     if answer.printed is None or right is None:
-        return LEAST
+        return WEIGHING.least
     with precision(FIRST):
         off = 2 * abs(answer.printed.value - right.mid()) * 10**part.places + 1 + _SURE
         size = int(off.mid().floor().unique_fmpz()) if off.is_finite() else 1
-    return min(max(4 * (size.bit_length() - 1), LEAST), MOST)
+    return min(max(4 * (size.bit_length() - 1), WEIGHING.least), WEIGHING.most)

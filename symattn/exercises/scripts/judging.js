@@ -151,27 +151,22 @@ function outcome(part, printed, truth, ways) {
   return comesOf(ways.own) || tells(ways.loose) ? "follows" : "wrong";
 }
 
-/** What an answer says for a slip at least, at most, and at most alone, in quarters of a bit. */
-const LEAST = 16, MOST_SAID = 64, ALONE = 40;
-/** What a slip must say beyond its cost, and how far ahead it must be of others. */
-const GATE = 16, AHEAD = 8;
-/** What a right answer costs that it changes, and a wrong one that it changes to no avail. */
-const BREAK = 16, MISS = 4;
-
 const count = (flags) => flags.filter((flag) => flag).length;
 const isSame = (x, y) => x.every((flag, k) => flag === y[k]);
 
 /** Answers of a part, weighed as symattn.exercises.marking.naming does. */
 class Weighed {
-  constructor(part, answers, right) {
+  constructor(part, answers, right, weighing) {
+    this.weighing = weighing;
     this.answers = answers;
     this.unit = ONE / 10n ** BigInt(part.places);
     this.bits = answers.map(({x, i, j}) => this.said(x.printed, right[i][j]));
   }
   said(printed, right) {
-    if (printed === MASKED || right === MASKED || right === null) return LEAST;
+    const {least: little, most: much} = this.weighing;
+    if (printed === MASKED || right === MASKED || right === null) return little;
     const off = 2n * abs(printed.value[0] - right[0]) * (ONE / this.unit) + ONE + ONE / 10n ** 9n;
-    return Math.min(Math.max(4 * ((off / ONE).toString(2).length - 1), LEAST), MOST_SAID);
+    return Math.min(Math.max(4 * ((off / ONE).toString(2).length - 1), little), much);
   }
   isNear(x, y) {
     if (x === MASKED || y === MASKED) return x === y;
@@ -179,6 +174,7 @@ class Weighed {
   }
   /** What speaks for a slip that costs so much, where it makes these values of others. */
   of(slip, cost, values, base) {
+    const {alone, gate, broken, missed} = this.weighing;
     const explains = [], given = [];
     let lost = 0, wrong = 0, bits = 0;
     this.answers.forEach(({x, i, j}, k) => {
@@ -191,10 +187,10 @@ class Weighed {
       else if (changes) wrong += 1;
     });
     const found = given.length;
-    if (found === 1) bits = Math.min(bits, ALONE);
-    bits -= cost + BREAK * wrong + MISS * lost;
+    if (found === 1) bits = Math.min(bits, alone);
+    bits -= cost + broken * wrong + missed * lost;
     const isWhole = found === count(this.answers.map(({x}) => x.is === "wrong")) && wrong === 0;
-    const passes = bits >= GATE && 10 * found >= 6 * (found + lost) && 10 * wrong <= found + lost;
+    const passes = bits >= gate && 10 * found >= 6 * (found + lost) && 10 * wrong <= found + lost;
     const isSure = isWhole && slip.usual === 1;
     return {slip, explains, given, bits, isSure, passes: found > 0 && (passes || isSure)};
   }
@@ -205,6 +201,7 @@ class Examiner {
     this.nodes = exercise.nodes.map(([op, operands, rows, columns, extra]) =>
       ({op, operands, rows, columns, extra: op === "table" ? each(extra, given) : extra}));
     this.parts = exercise.parts;
+    this.weighing = exercise.weighing;
     this.slips = exercise.slips.map((slip) => ({...slip, instead: new Map(slip.instead)}));
     const {parts} = exercise;
     // Each part after those that it is computed from.
@@ -262,7 +259,7 @@ class Examiner {
       ...first.flatMap((p) => this.slips.filter((slip) => slip.part === p))
         .map((slip) => [slip, keys.has(slip.key) ? 0 : slip.cost]),
     ].filter(([slip]) => this.reached(slip).has(node));
-    const weighed = new Weighed(this.parts[k], answers, this.truths[k]);
+    const weighed = new Weighed(this.parts[k], answers, this.truths[k], this.weighing);
     const exactly = (slip) => {
       if (!this.slipped[k].has(slip))
         this.slipped[k].set(slip, this.truth.slipped(slip).computed(node));
@@ -289,7 +286,7 @@ class Examiner {
     const [first] = all.filter(({passes}) => passes)
       .sort((a, b) => b.isSure - a.isSure || b.bits - a.bits);
     if (!first) return null;
-    const isRival = (other) => other !== first && other.bits > first.bits - AHEAD
+    const isRival = (other) => other !== first && other.bits > first.bits - this.weighing.ahead
       && other.explains.some((flag, k) => flag && first.explains[k])
       && !isSame(other.explains, first.explains);
     return !first.isSure && all.some(isRival) ? null : first;
