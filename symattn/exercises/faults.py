@@ -264,6 +264,8 @@ class _Suspects:
         itself = Node(node.op, node.operands, node.shape, node.extra)
         for kind, rows, columns, words in arrangements(node) if node.serial in self._names else ():
             yield kind, Node("pick", (itself,), node.shape, (rows, columns)), words
+        if node.grid[0] == node.grid[1] > 1:
+            yield "result-transposed", Node("transpose", (itself,), node.shape), ()
         if value is not None and node.operands and self._is_fixed(node):
             for places in range(_PLACES):
                 near = fmpq(*Decimal(f"{value:.{places}f}").as_integer_ratio())

@@ -278,7 +278,7 @@ def others(
         for name, other in at_hand:
             if other.grid == node.grid:
                 yield "other-quantity", other, (name,)
-    for place, operand in enumerate(node.operands):
+    for place, operand in enumerate(node.operands if node.op != "transpose" else ()):
         inner = operand.operands[0] if operand.op == "transpose" else operand
         if inner.serial not in serials or inner.grid == (1, 1):
             continue

@@ -43,7 +43,7 @@ class Weighing(NamedTuple):
     ``missed``.
     """
 
-    least: int = 16
+    least: int = 8
     most: int = 64
     alone: int = 40
     gate: int = 16
@@ -198,7 +198,7 @@ class _Weighed:
         self._rows, self._columns = [x.i for x in answers], [x.j for x in answers]
         self._wrong = np.array([x.is_wrong for x in answers])
         self._numbers = np.array([x.number for x in answers])
-        self._bits = np.array([_bits(x, right[x.i][x.j], part) for x in answers])
+        self._bits = np.array([_bits(x.printed, right[x.i][x.j]) for x in answers])
 
     def _of(self, values: Matrix) -> Matrix:
         """Return what answers are, of a part or of many."""
@@ -278,11 +278,14 @@ class _Weighed:
         return np.array(given), np.array(same)
 
 
-def _bits(answer: Answer, right: arb | None, part: Part) -> int:
-    """Return what it says that a slip gives a wrong answer."""
-    if answer.printed is None or right is None:
+def _bits(printed: PrintedNumber | None, right: arb | None) -> int:
+    """Return what it says that a slip gives a wrong answer, by how many units of its last digit
+    that is off: final zeros tell nothing."""
+    if printed is None or right is None:
         return WEIGHING.least
+    digits = str(abs(printed.count))
+    zeros = len(digits) - len(digits.rstrip("0")) if printed.count else 0
     with precision(FIRST):
-        off = 2 * abs(answer.printed.value - right.mid()) * 10**part.places + 1 + _SURE
+        off = 2 * abs(printed.value - right.mid()) / (printed.unit * 10**zeros) + 1 + _SURE
         size = int(off.mid().floor().unique_fmpz()) if off.is_finite() else 1
     return min(max(4 * (size.bit_length() - 1), WEIGHING.least), WEIGHING.most)

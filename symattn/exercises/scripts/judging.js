@@ -165,7 +165,10 @@ class Weighed {
   said(printed, right) {
     const {least: little, most: much} = this.weighing;
     if (printed === MASKED || right === MASKED || right === null) return little;
-    const off = 2n * abs(printed.value[0] - right[0]) * (ONE / this.unit) + ONE + ONE / 10n ** 9n;
+    // Final zeros tell nothing.
+    const zeros = printed.count === 0n ? 0 : /0*$/.exec(printed.count)[0].length;
+    const unit = unitOf({power: printed.power + zeros});
+    const off = (2n * abs(printed.value[0] - right[0]) * ONE) / unit + ONE + ONE / 10n ** 9n;
     return Math.min(Math.max(4 * ((off / ONE).toString(2).length - 1), little), much);
   }
   isNear(x, y) {
