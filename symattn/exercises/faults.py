@@ -94,9 +94,10 @@ class InjectedFault:
     targets: Mapping[str, Node]
 
     @property
-    def rank(self) -> tuple[bool, float]:
-        """Return how soon it is told: first what people make by hand, the likelier first."""
-        return self.pieces is None, KINDS[self.kind].price
+    def rank(self) -> tuple[bool, float, bool]:
+        """Return how soon it is told: first what people make by hand, the likelier first, and of
+        steps those that have a name."""
+        return self.pieces is None, KINDS[self.kind].price, not self.words[0].isidentifier()
 
     @property
     def phrase(self) -> Sentence:

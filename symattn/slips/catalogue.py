@@ -33,7 +33,7 @@ from symattn.programs import nodes
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.functions.arranging import counted
 from symattn.programs.functions.calls import as_written
-from symattn.programs.nodes import MOVING, SUMS, Node
+from symattn.programs.nodes import SUMS, Node
 from symattn.programs.program import Program, program
 from symattn.programs.tables import number
 from symattn.slips.graph import Graph
@@ -118,7 +118,8 @@ KINDS: Mapping[str, Slip] = {
     "heads-exchanged": Slip(6.0, "{a} with parts {b} and {c} swapped, counted from 0", once=True),
     "other-quantity": Slip(5.5, "{a} replaced by {b}", once=True),
     "other-matrix": Slip(5.0, "{a} with {b} instead of {c}", once=True),
-    "sign-flipped": Slip(6.0, "{a} with the wrong sign", (Rule("X", "-X"),)),
+    "sign-flipped": Slip(6.0, "{a} with the wrong sign", (
+        Rule("mask(X, K)", "mask(-X, K)"), Rule("X", "-X"))),
     "rounded": Slip(4.0, "{a} rounded to {b} before it was used"),
     "held-in": Slip(7.0, "{a} stored as {b}"),
     "result-transposed": Slip(5.5, "{a} transposed"),
@@ -210,6 +211,10 @@ def slips(
                 yield kind, instead, words
 
 
+#: Operations that leave all entries what they are.
+_STILL = ("copy", "reshape", "transpose")
+
+
 class _Rewriting:
     """Applies rules to the nodes of a program, or of a graph."""
 
@@ -224,7 +229,7 @@ class _Rewriting:
         """Yield what a rule makes of a node, and the words of that."""
         if rule.step == "X":
             # Nobody loses a sign in what only moves numbers.
-            if not node.operands or node.op in MOVING:
+            if not node.operands or node.op in _STILL:
                 return
             # What is made of the step has it in itself.
             node = Node(node.op, node.operands, node.shape, node.extra)
