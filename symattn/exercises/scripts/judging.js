@@ -168,6 +168,8 @@ class Weighed {
     // Final zeros tell nothing.
     const zeros = printed.count === 0n ? 0 : /0*$/.exec(printed.count)[0].length;
     const unit = unitOf({power: printed.power + zeros});
+    // A number that balls can't tell from 0 is far from any other.
+    if (unit === 0n) return much;
     const off = (2n * abs(printed.value[0] - right[0]) * ONE) / unit + ONE + ONE / 10n ** 9n;
     return Math.min(Math.max(4 * ((off / ONE).toString(2).length - 1), little), much);
   }
