@@ -164,6 +164,48 @@ OF_KERNELS: Mapping[str, str] = {
     "not-rescaled": "{a} computed in blocks of {b} keys without rescaling when the maximum grows",
 }
 
+_SCORES, _WEIGHTS, _SUMS = "the scores", "the weights", "the sums of the exponentials"
+_LSE, _SCALE = "the log-sum-exp", ("factor", "scale")
+#: Slips of kernels that are other steps of attention (:mod:`symattn.testing.attention_steps`): the
+#: kind, the words of its phrase, what steps are instead, and what it needs: a ``cap``, a gradient
+#: ``dY``, ``columns`` of scores that are those of one head, and ``square`` ones. It is none where
+#: the first of the steps stays what it is, as where a mask hides nothing or the scale is 1.
+OF_ATTENTION: Sequence[tuple[str, tuple[str, ...], Mapping[str, str], str]] = (
+    ("scale-dropped", (_SCORES, *_SCALE), {"scale": "1"}, ""),
+    ("scaled-twice", (_SCORES, *_SCALE), {"scale": "scale * scale"}, ""),
+    ("mask-after", (_WEIGHTS,), {"seen": "1", "A": "A * keep"}, ""),
+    ("mask-as-zero", (_SCORES,), {"seen": "1", "B": "B * keep"}, ""),
+    ("mask-as-number", (_SCORES,), {"seen": "1", "B": "B + keep"}, ""),
+    ("capped-after", (_SCORES, "the mask"),
+     {"seen": "1", "C": "softcap(mask(S, keep), cap)"}, "cap"),
+    ("capped-after", (_SCORES, "the bias"),
+     {"C": "softcap(S + bias, cap)", "B": "C * live"}, "cap"),
+    ("cap-forgotten", (_SCORES,), {"cap": "1 / 0", "C": "S", "slope": "1"}, "cap"),
+    ("derivative-dropped", ("dS", "the capping"), {"slope": "1"}, "cap"),
+    ("term-dropped", (_SCORES, "bias"), {"bias": "0"}, ""),
+    ("bias-scaled", (_SCORES,), {"bias": "bias * scale"}, ""),
+    ("term-dropped", (_SUMS, "sink"),
+     {"sink": "sink - 1 / 0", "live": "maximum(live, counted)"}, ""),
+    ("softmax-columns", (_WEIGHTS,), {"A": "softmax(M.T).T * used"}, "columns"),
+    ("other-base", (_LSE, "2"), {"lse": "lse / log(2)"}, ""),
+    ("term-dropped", (_LSE, "maximum"), {"lse": "log(sums)"}, ""),
+    ("scaled-twice", (f"the maximum in {_LSE}", *_SCALE), {"lse": "top * scale + log(sums)"}, ""),
+    ("scale-dropped", (f"the maximum in {_LSE}", *_SCALE), {"lse": "top / scale + log(sums)"}, ""),
+    ("transposed", ("dK", "dS", NOT_TURNED), {"dS_T": "dS"}, "columns square dY"),
+    ("transposed", ("dV", "A", NOT_TURNED), {"A_T": "A"}, "columns square dY"),
+    ("scale-dropped", ("dQ", *_SCALE), {"scale_Q": "1"}, "dY"),
+    ("scale-dropped", ("dK", *_SCALE), {"scale_K": "1"}, "dY"),
+    ("scale-dropped", ("dQ and dK", *_SCALE), {"scale_Q": "1", "scale_K": "1"}, "dY"),
+    ("term-dropped", ("dS", "rowsum(A * dA)"), {"D": "0"}, "dY"),
+    ("sum-down", ("dS", "A * dA"), {"D": "colsum(A * dA)"}, "columns dY"),
+)  # fmt: skip
+#: What is made of rows that see no key, likewise.
+OF_EMPTY_ROWS: Mapping[str, Mapping[str, str]] = {
+    "zero": {"used": "live"},
+    "the mean of the values": {"used": "1"},
+    "NaN": {"Y": "Y / used", "used": "live"},
+}
+
 
 def phrase(kind: str, words: Sequence[str]) -> Sentence:
     """A slip of that kind in words.

@@ -6,7 +6,7 @@ compared with is the same graph with other values for some steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import prod
@@ -21,7 +21,7 @@ from symattn.numbers.rows import Rows
 from symattn.programs.double_double import enclose
 from symattn.programs.enclosures import FloatOperations
 from symattn.programs.nodes import Node, Run, ancestors
-from symattn.programs.program import program
+from symattn.programs.program import Program, program
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.blocks import BlockedSolution, HeadSolution, log_sums_of
 from symattn.solution.layouts import HeadLayout
@@ -40,26 +40,29 @@ def rounded_to(values: Array, form: FloatFormat) -> Array:
     return float_formats.rounded(double_double.exact(values), float_formats.FORMATS[form])[0]
 
 
-#: What attention is computed from. A query sees the keys that are ``seen``; where it has none
-#: (is not ``live``) that is all of them, with equal scores, and its weights are ``used`` if
-#: their mean is what it makes of the values. Nothing flows into its scores. What flows into keys
-#: and values comes from the queries that are ``counted``: all of them.
+#: What attention is computed from. A query sees the keys that a mask is to ``keep``; where it has
+#: none (is not ``live``) those that it takes ``instead``, with equal scores, and its weights are
+#: ``used`` if their mean is what it makes of the values. Nothing flows into its scores. What flows
+#: into keys and values comes from the queries that are ``counted``: all but padding.
 _GIVEN = {
-    "Q": (2, 4), "K": (3, 4), "V": (3, 5), "scale": (), "cap": (), "bias": (2, 3),
-    "sink": (2, 1), "seen": (2, 3), "live": (2, 1), "used": (2, 1), "counted": (2, 1), "dY": (2, 5),
+    "Q": (2, 4), "K": (3, 4), "V": (3, 5), "scale": (), "cap": (), "bias": (2, 3), "sink": (2, 1),
+    "keep": (2, 3), "instead": (2, 3), "used": (2, 1), "counted": (2, 1), "dY": (2, 5),
 }  # fmt: skip
 _STEPS = {
+    "live": "maximum(rowmax(keep), sink > -inf)",
+    "seen": "maximum(keep, (1 - live) * instead)",
     "S": "Q @ K.T * scale",
-    "C": "cap * tanh(S / cap)",
+    "C": "softcap(S, cap)",
     "slope": "(1 - C / cap) * (1 + C / cap)",
     "B": "(C + bias) * live",
     "M": "mask(B, seen)",
     "top": "maximum(rowmax(M), sink)",
     "gaps": "M - top",
     "powers": "exp(gaps)",
-    "sums": "rowsum(powers) + exp(sink - top)",
+    "of_sink": "exp(sink - top)",
+    "sums": "rowsum(powers) + of_sink",
     "A": "powers / sums * used",
-    "W": "exp(sink - top) / sums",
+    "W": "of_sink / sums",
     "lse": "top + log(sums)",
     "Y": "A @ V",
     "dA": "dY @ V.T",
@@ -82,17 +85,25 @@ _PARTS = {"scores": "M", "weights": "A", "output": "Y", "dS": "dM", "dBias": "dM
 
 
 @cache
-def _graph(is_capped: bool) -> tuple[Mapping[str, Node], Mapping[str, Set[int]]]:
-    """The steps, and what is computed from each, itself included; floats don't ask for lengths,
-    these only fit each other."""
-    steps = _STEPS if is_capped else _STEPS | {"C": "S", "slope": "1"}
-    quantities = program(_GIVEN, steps).quantities
-    uses = {node.serial: ancestors([node]) for node in ancestors(quantities.values())}
-    below = {
-        name: {serial for serial, used in uses.items() if step in used}
-        for name, step in quantities.items()
+def _graph(is_capped: bool) -> tuple[Program, Mapping[str, frozenset[int]]]:
+    """The steps, and what is computed without each, and at all ("" for a name); floats don't ask
+    for lengths, these only fit each other."""
+    steps = program(_GIVEN, _STEPS if is_capped else _STEPS | {"C": "S", "slope": "1"})
+    uses = {node.serial: ancestors([node]) for node in ancestors(steps.quantities.values())}
+    apart = {
+        name: frozenset(serial for serial, used in uses.items() if step not in used)
+        for name, step in steps.quantities.items()
     }
-    return quantities, below
+    return steps, {"": frozenset(uses), **apart}
+
+
+@cache
+def _meant(is_capped: bool, name: str, text: str) -> Node:
+    """The node of a text that says what a step is instead; by its name it calls its own value."""
+    steps, _ = _graph(is_capped)
+    node = steps.quantities[name]
+    own = Node(node.op, node.operands, node.shape, node.extra)
+    return replace(steps, quantities={**steps.quantities, name: own}).lower(text)
 
 
 class AttentionSteps:
@@ -101,8 +112,8 @@ class AttentionSteps:
 
     A head is one of keys and values; ``layout.group`` heads of queries, which share it, lie
     below each other. ``changes`` are the values that steps have instead of their own, or what
-    these are computed as from the others. ``taken`` is the head of keys that each head of queries
-    takes, where that is not its own.
+    these are computed as from the others, as a text in the language of steps or in Python.
+    ``taken`` is the head of keys that each head of queries takes, where that is not its own.
     """
 
     def __init__(
@@ -118,17 +129,25 @@ class AttentionSteps:
         self.given = given
         self.changes = changes or {}
         self._base = base
-        self._nodes, below = _graph(bool(np.isfinite(given["cap"])))
-        self._changed = {self._nodes[name].serial: x for name, x in self.changes.items()}
-        self._reached = set().union(*(below[name] for name in self.changes))
+        is_capped = bool(np.isfinite(given["cap"]))
+        steps, apart = _graph(is_capped)
+        self._nodes = steps.quantities
+        self._changed = {
+            self._nodes[name].serial: _meant(is_capped, name, x) if isinstance(x, str) else x
+            for name, x in self.changes.items()
+        }
+        #: What is not computed from any of them.
+        self._kept = frozenset.intersection(*(apart[name] for name in ["", *self.changes]))
         self._run: Run[Array] = Run(FloatOperations(), self._leaf)
 
     def _leaf(self, node: Node) -> Array | None:
         if node.serial in self._changed:
             change = self._changed[node.serial]
+            if isinstance(change, Node):
+                return self._run[change]
             with np.errstate(all="ignore"):
                 return change(self) if callable(change) else change
-        if self._base is not None and node.serial not in self._reached:
+        if self._base is not None and node.serial in self._kept:
             return self._base._run[node]
         return self.given[node.extra] if node.op == "given" else None
 
@@ -143,12 +162,12 @@ class AttentionSteps:
         """Return what a step would be if it were not changed itself."""
         return self.given[name] if name in self.given else self._run.work(self._nodes[name])
 
-    def edited(self, changes: Mapping[str, Array | Change]) -> AttentionSteps:
+    def edited(self, changes: Changes) -> AttentionSteps:
         """The same graph with other values for some steps; the others are not computed again.
 
         >>> from symattn import attention
         >>> steps = steps_of(attention([[1]], [[0], [0]], [[1], [3]]))
-        >>> wrong = steps.edited({"A": lambda s: s.own("A") * 3})
+        >>> wrong = steps.edited({"A": "A * 3"})
         >>> steps["Y"].tolist(), wrong["Y"].tolist()
         ([[[2.0]]], [[[6.0]]])
         """
@@ -186,7 +205,7 @@ class AttentionSteps:
 #: What a step is computed as instead.
 Change = Callable[[AttentionSteps], Array]
 #: What some steps are instead: values, or how they are computed.
-Changes = Mapping[str, Array | Change]
+Changes = Mapping[str, Array | Change | str]
 
 
 def turned(x: Array) -> Array:
@@ -194,17 +213,12 @@ def turned(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
 
 
-def number(value: float) -> Array:
-    """A number that is the same in all heads."""
-    return np.full((1, 1), float(value))
-
-
 def steps_of(forward: Attention, backward: Gradients | None = None) -> AttentionSteps:
     """The graph of attention, over the floats of 64 bits nearest to its inputs.
 
     >>> from symattn import attention
     >>> steps = steps_of(attention([[1]], [[1], [2]], [[3], [4]], causal="top-left"))
-    >>> steps["K"].tolist(), steps["seen"].tolist(), steps["A"].tolist()
+    >>> steps["K"].tolist(), steps["keep"].tolist(), steps["A"].tolist()
     ([[[1.0], [2.0]]], [[[True, False]]], [[[1.0, 0.0]]])
     """
     heads, rows = forward.heads, len(forward.heads[0]["Q"])
@@ -215,8 +229,8 @@ def steps_of(forward: Attention, backward: Gradients | None = None) -> Attention
 
     given: dict[str, Any] = {name: _stacked(heads, name) for name in "QKV"}
     given |= {"bias": of_all("bias", 0.0), "sink": of_all("sink", -np.inf)}
-    given |= {name: of_all(name, 1.0) != 0 for name in ("live", "used")}
-    given["seen"] = ~np.isneginf(_stacked(heads, "M"))
+    live, given["used"] = (of_all(name, 1.0) != 0 for name in ("live", "used"))
+    given["keep"] = ~np.isneginf(_stacked(heads, "M")) & live
     given |= _fitted(given, forward.layout, heads[0])
     if backward is not None:
         given["dY"] = _stacked(backward.heads, "dL/dY")
@@ -227,13 +241,14 @@ def _fitted(given: Mapping[str, Any], layout: HeadLayout, head: HeadSolution) ->
     """The rest that the graph is computed from; scale and cap are those of all heads."""
     factors = {"scale": given["K"].shape[-1] ** -0.5, "cap": np.inf}
     fitted = {
-        name: number(float(head[name].nearest()) if name in head else default)
+        name: np.full((1, 1), float(head[name].nearest()) if name in head else default)
         for name, default in factors.items()
     }
-    ones = np.ones(given["live"].shape)
-    bias = np.where(given["seen"], given["bias"], 0.0)
-    seen = given["seen"] & layout.instead
-    return fitted | {"bias": bias, "sink": given["sink"] * ones, "seen": seen, "counted": ones}
+    keep, queries = given["keep"], layout.inside[0]
+    fitted["bias"] = np.where(keep | ~keep.any(axis=-1, keepdims=True), given["bias"], 0.0)
+    fitted["counted"] = queries * np.ones(given["used"].shape)
+    fitted["sink"] = np.where(fitted["counted"], given["sink"], -np.inf)
+    return fitted | {"instead": np.broadcast_to(layout.instead, keep.shape)}
 
 
 def exactly(forward: Attention, backward: Gradients | None = None) -> AttentionSteps:
@@ -312,8 +327,7 @@ class LargeSteps:
             **self._both,
             "bias": _each([x.bias for x in parts], 0.0),
             "sink": _each([x.sink for x in parts], -np.inf),
-            "seen": np.stack([np.broadcast_to(x.kept, (len(x.q), len(x.k))) for x in parts]),
-            "live": np.stack([~x.dead[:, None] for x in parts]),
+            "keep": np.stack([np.tile(~x.dead[:, None], len(x.k)) & x.kept for x in parts]),
             "used": np.stack([~x.unused[:, None] for x in parts]),
         }
         layout = self.layout.of_queries(places)

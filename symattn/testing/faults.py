@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.numbers.float_formats import FORMATS, FloatFormat
-from symattn.slips.catalogue import NOT_TURNED, phrase
+from symattn.slips.catalogue import OF_ATTENTION, OF_EMPTY_ROWS, phrase
 from symattn.solution.entries import AttentionRole
 from symattn.testing.attention_steps import (
     BY_KEY,
@@ -25,7 +25,6 @@ from symattn.testing.attention_steps import (
     LargeSteps,
     exactly,
     is_large,
-    number,
     rounded_to,
     steps_of,
     turned,
@@ -53,140 +52,110 @@ class InjectedFault:
 
 
 def injected(s: AttentionSteps, precision: Precision) -> Iterator[InjectedFault]:
-    """All faults that can be made with these inputs, each an edit of the graph."""
-    of_blocks = (_of_block(size) for size in _BLOCKS if size < s["K"].shape[1])
+    """All faults that can be made with these inputs, each an edit of the graph. One whose first
+    step stays what it is is none."""
     edits = (
-        _of_scale(s),
-        _of_mask(s, precision.sums),
+        _of_masks(s),
+        _of_steps(s),
+        _of_low_scores(s, precision.sums),
         _of_keys(s),
-        _of_scores(s),
         _of_maximum(s, precision.sums),
-        *of_blocks,
-        _of_rows(s),
-        _of_log_sums(s),
-        _of_gradients(s),
+        _of_blocks(s),
+        _of_groups(s),
     )
     for kind, words, changes in chain(*edits):
-        yield InjectedFault(kind, words, s.edited(changes))
+        for each in _ways(s, changes):
+            steps, first = s.edited(each), next(iter(each))
+            if (steps[first] != s[first]).any():
+                yield InjectedFault(kind, words, steps)
     yield from _of_heads(s)
     for form in _NARROW:
         if FORMATS[form].digits < FORMATS[precision.format].digits:
             for kind, words, changes in _of_format(s, form):
-                yield InjectedFault(kind, words, s.edited(changes), rounds=True)
+                for each in _ways(s, changes):
+                    yield InjectedFault(kind, words, s.edited(each), rounds=True)
 
 
 #: A kind of fault, the words of its phrase, and what some steps are instead.
 _Edit = tuple[str, tuple[str, ...], Changes]
 _SCORES = "the scores"
-_ONE = number(1)
 
 
-def _of_scale(s: AttentionSteps) -> Iterator[_Edit]:
-    words = (_SCORES, "factor", "scale")
-    if s["scale"].item() not in (0.0, 1.0):
-        yield "scale-dropped", words, {"scale": _ONE}
-        yield "scaled-twice", words, {"scale": s["scale"] ** 2}
+def _ways(s: AttentionSteps, changes: Changes) -> Sequence[Changes]:
+    """A fault as kernels show it: rows that see nothing for it may be anything; weights may be
+    recomputed from a wrong log-sum-exp, and D is taken of these, or of the output, which is
+    right."""
+    first = next(iter(changes))
+    if first == "keep":
+        live = s.edited(changes).flags("live") | ~s.layout.inside[0]
+        empty = [*OF_EMPTY_ROWS.values()][: 1 if live.all() else None]
+        return [{**changes, **rows} for rows in empty]
+    if first != "lse":
+        return [changes]
+    if not np.isfinite(s.edited(changes)["lse"][s.flags("live")]).all():
+        # What is infinite would explain all.
+        return []
+    again = {**changes, "A": "exp(M - lse) * live + A * (1 - live)", "Y": s["Y"]}
+    return [changes, again, {**again, "D": s["D"]}] if "dY" in s.given else [changes]
 
 
-def _of_mask(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
-    keep = _kept(s)
-    if keep.all():
-        return
-    n_q, n_k = s.layout.n_all, keep.shape[-1]
-    yield from _seeing(s, np.ones_like(keep), "mask-forgotten")
-    yield from _seeing(s, ~keep, "mask-negated")
-    yield from _seeing(s, keep[..., ::-1], "mask-reversed")
-    yield from _seeing(s, np.broadcast_to(keep[:, :1], keep.shape), "mask-of-row")
-    yield from _of_window(s, keep)
-    yield from _seeing(s, _moved(keep, 1), "mask-shifted", "one key too many")
-    yield from _seeing(s, _moved(keep, -1), "mask-shifted", "one key too few")
-    both = [s.layout.ordered(n_k, k) for k in (0, n_k - n_q)]
-    top, bottom = (not (keep & ~seen).any() for seen in both)
-    names = "top-left", "bottom-right"
-    if n_q != n_k and (top or bottom):
-        # Of two that hold, the narrower one is what was asked for.
-        is_top = top and (n_q < n_k or not bottom)
-        shift = n_k - n_q if is_top else n_q - n_k
-        yield from _seeing(s, _moved(keep, shift), "mask-aligned", names[is_top], names[not is_top])
-    if n_q == n_k and s.layout.group == 1 and s.layout.is_whole:
-        yield from _seeing(s, np.swapaxes(keep, 1, 2), "mask-transposed")
-    all_seen = np.ones(keep.shape)
-    late: Changes = {"seen": all_seen, "A": lambda s: s.own("A") * keep}
-    yield "mask-after", ("the weights",), late
-    zero: Changes = {"seen": all_seen, "B": lambda s: np.where(keep, s.own("B"), 0.0)}
-    yield "mask-as-zero", (_SCORES,), zero
-    ones: Changes = {"seen": all_seen, "B": lambda s: s.own("B") + keep}
-    yield "mask-as-number", (_SCORES,), ones
-    for mask in _LOW:
-        put: Changes = {"seen": all_seen, "B": _masked(keep, 0.0, mask, form)}
-        added: Changes = {"seen": all_seen, "B": _masked(keep, 1.0, mask, form)}
-        yield "mask-finite", (_SCORES, "set to", f"{mask:g}"), put
-        yield "mask-finite", (_SCORES, "lowered by", f"{-mask:g}"), added
-    if np.isfinite(s["cap"]):
-        masked: Changes = {
-            "seen": all_seen,
-            "C": _capped(lambda s: np.where(keep, s["S"], -np.inf)),
-        }
-        yield "capped-after", (_SCORES, "the mask"), masked
+def _of_steps(s: AttentionSteps) -> Iterator[_Edit]:
+    """The catalogue's, and what is made of rows that see no key."""
+    has = {
+        "cap": np.isfinite(s["cap"]),
+        "dY": "dY" in s.given,
+        "columns": s.layout.group == 1 and s.layout.is_whole,
+        "square": s["Q"].shape[1] == s["K"].shape[1],
+    }
+    for kind, words, changes, needs in OF_ATTENTION:
+        if all(has[need] for need in needs.split()):
+            yield kind, words, changes
+    right = [*OF_EMPTY_ROWS][int((s.flags("used") | ~s.layout.inside[0]).all())]
+    for made, changes in OF_EMPTY_ROWS.items():
+        if made != right:
+            yield "empty-row", (made, right), changes
 
 
-def _masked(keep: Flags, own: float, mask: float, form: FloatFormat) -> Change:
-    """Scores of which those that are masked count ``own`` times, and the mask is added, which
-    leaves a format few of their digits."""
-    return lambda s: np.where(keep, s.own("B"), rounded_to(own * s.own("B") + mask, form))
+def _of_masks(s: AttentionSteps) -> Iterator[_Edit]:
+    # No sequence sees the padding that attention is computed with where arrays are packed.
+    queries, keys = s.layout.inside
+    for (kind, *words), mask in _masks(s):
+        yield kind, (_SCORES, *words), {"keep": (mask & queries & keys).astype(float)}
 
 
-def _of_window(s: AttentionSteps, keep: Flags) -> Iterator[_Edit]:
-    """Masks that are a band around a diagonal, with one of its edges elsewhere."""
-    rows = np.tile(s.layout.queries, s.layout.group)
-    ahead = np.broadcast_to(np.arange(keep.shape[-1]) - rows[:, None], keep.shape)
-    first, last = (int(found(ahead[keep])) if keep.any() else 0 for found in (np.min, np.max))
-    if first == ahead.min() or not np.array_equal(keep, (first <= ahead) & (ahead <= last)):
-        return
-    yield from _seeing(s, keep & (ahead > first), "window-moved", "starts one key late")
-    early = (first - 1 <= ahead) & (ahead <= last)
-    yield from _seeing(s, early, "window-moved", "starts one key early")
-    yield from _seeing(s, ahead <= last, "window-moved", "has no start")
-    yield from _seeing(s, ahead >= first, "window-moved", "has no end")
-
-
-def _of_keys(s: AttentionSteps) -> Iterator[_Edit]:
-    """Keys left out at the end, or added there; values in another order."""
-    keep, n_q = _kept(s), s.layout.n_all
-    n_k = keep.shape[-1]
+def _masks(s: AttentionSteps) -> Iterator[tuple[tuple[str, ...], Flags]]:
+    """Other masks, each behind the kind of the fault and its words."""
+    keep, lay = s.flags("keep"), s.layout
+    n_q, n_k, places = lay.n_all, keep.shape[-1], np.arange(keep.shape[-1])
+    if not keep.all():
+        yield ("mask-forgotten",), np.ones_like(keep)
+        yield ("mask-negated",), ~keep
+        yield ("mask-reversed",), keep[..., ::-1]
+        yield ("mask-of-row",), np.broadcast_to(keep[:, :1], keep.shape)
+        ahead = np.broadcast_to(places - np.tile(lay.queries, lay.group)[:, None], keep.shape)
+        first, last = (int(found(ahead[keep])) if keep.any() else 0 for found in (np.min, np.max))
+        if first > ahead.min() and np.array_equal(keep, (first <= ahead) & (ahead <= last)):
+            # A band around a diagonal, with one of its edges elsewhere.
+            yield ("window-moved", "starts one key late"), keep & (ahead > first)
+            yield ("window-moved", "starts one key early"), (first - 1 <= ahead) & (ahead <= last)
+            yield ("window-moved", "has no start"), ahead <= last
+            yield ("window-moved", "has no end"), ahead >= first
+        yield ("mask-shifted", "one key too many"), _moved(keep, 1)
+        yield ("mask-shifted", "one key too few"), _moved(keep, -1)
+        top, bottom = (not (keep & ~lay.ordered(n_k, k)).any() for k in (0, n_k - n_q))
+        if n_q != n_k and (top or bottom):
+            # Of two that hold, the narrower one is what was asked for.
+            is_top = top and (n_q < n_k or not bottom)
+            names = ("bottom-right", "top-left")[:: 1 if is_top else -1]
+            yield ("mask-aligned", *names), _moved(keep, n_k - n_q if is_top else n_q - n_k)
+        if n_q == n_k and lay.group == 1 and lay.is_whole:
+            yield ("mask-transposed",), np.swapaxes(keep, 1, 2)
     left = {1, n_k - n_q, *(n_k % size for size in _BLOCKS)}
     for many in sorted(count for count in left if 0 < count < n_k):
-        keys = "the last key" if many == 1 else f"the last {many} keys"
-        yield from _seeing(s, keep & (np.arange(n_k) < n_k - many), "keys-dropped", keys)
-    for many in sorted({-n_k % size for size in _BLOCKS} - {0}):
-        keys = "a key" if many == 1 else f"{many} keys"
-        more: Changes = {"sums": _with_zeros(many)}
-        yield "keys-added", ("the sums of the exponentials", keys), more
+        dropped = "the last key" if many == 1 else f"the last {many} keys"
+        yield ("keys-dropped", dropped), keep & (places < n_k - many)
     if keep.all():
-        for shift in {0, n_k - n_q}:
-            seen = np.broadcast_to(s.layout.ordered(n_k, shift), keep.shape)
-            yield from _seeing(s, seen, "mask-added")
-    v, places = s["V"], np.arange(n_k)
-    pairs = np.minimum(places ^ 1, n_k - 1)
-    orders = {
-        "swapped in pairs": v[:, pairs],
-        "in reverse order": v[:, ::-1],
-        "one place on": np.roll(v, 1, axis=1),
-        "read as if stored transposed": turned(v).reshape(v.shape),
-    }
-    for order, moved in orders.items():
-        if not np.array_equal(moved, v):
-            yield "rows-moved", ("V", order), {"V": moved}
-
-
-def _with_zeros(many: int) -> Change:
-    """Sums of exponentials with that of so many scores of 0."""
-    return lambda s: s.own("sums") + many * np.exp(-s["top"])
-
-
-def _kept(s: AttentionSteps) -> Flags:
-    """The keys that each query sees."""
-    return s.flags("seen") & s.flags("live")
+        yield from ((("mask-added",), lay.ordered(n_k, shift)) for shift in {0, n_k - n_q})
 
 
 def _moved(keep: Flags, by: int) -> Flags:
@@ -197,189 +166,94 @@ def _moved(keep: Flags, by: int) -> Flags:
     return seen
 
 
-def _seeing(s: AttentionSteps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
-    """A fault of the mask; rows that see nothing then may be anything. No sequence sees the
-    padding that attention is computed with where arrays are packed."""
-    queries, keys = s.layout.inside
-    keep = keep & queries & keys
-    if np.array_equal(keep, _kept(s)):
-        return
-    live = np.any(keep | np.isfinite(s["sink"]), axis=-1, keepdims=True)
-    changes = {"seen": keep | (~live & s.layout.instead), "live": live}
-    for _, empty in _EMPTY if not live.all() else _EMPTY[:1]:
-        yield kind, (_SCORES, *words), {**changes, **empty}
+def _of_low_scores(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
+    """Masked scores set to a number, or lowered by one, which leaves a format few digits."""
+    for low in _LOW:
+        for own, words in enumerate((("set to", f"{low:g}"), ("lowered by", f"{-low:g}"))):
+
+            def masked(s: AttentionSteps, low: float = low, own: int = own) -> Array:
+                return np.where(s["keep"], s.own("B"), rounded_to(own * s.own("B") + low, form))
+
+            yield "mask-finite", (_SCORES, *words), {"seen": "1", "B": masked}
 
 
-#: What rows make that see no key.
-_EMPTY: Sequence[tuple[str, Mapping[str, Change]]] = (
-    ("zero", {"used": lambda s: s["live"]}),
-    ("the mean of the values", {"used": lambda s: np.ones_like(s["live"])}),
-    ("NaN", {"used": lambda s: s["live"], "Y": lambda s: np.where(s["live"], s.own("Y"), np.nan)}),
-)
-
-
-def _of_rows(s: AttentionSteps) -> Iterator[_Edit]:
-    padding = ~s.layout.inside[0]
-    if (s.flags("live") | padding).all():
-        return
-    right = _EMPTY[int((s.flags("used") | padding).all())][0]
-    for name, changes in _EMPTY:
-        if name != right:
-            yield "empty-row", (name, right), changes
-
-
-def _capped(inner: Change) -> Change:
-    """Scores that are capped once something has been done to them."""
-    return lambda s: s["cap"] * np.tanh(inner(s) / s["cap"])
-
-
-def _of_scores(s: AttentionSteps) -> Iterator[_Edit]:
-    if np.isfinite(s["cap"]):
-        if s["bias"].any():
-            late = {"C": _capped(lambda s: s["S"] + s["bias"]), "B": lambda s: s["C"] * s["live"]}
-            yield "capped-after", (_SCORES, "the bias"), late
-        uncapped: Changes = {"cap": number(np.inf), "C": lambda s: s["S"], "slope": _ONE}
-        yield "cap-forgotten", (_SCORES,), uncapped
-        yield "derivative-dropped", ("dS", "the capping"), {"slope": _ONE}
-    if s["bias"].any():
-        yield "term-dropped", (_SCORES, "bias"), {"bias": np.zeros_like(s["bias"])}
-        yield "bias-scaled", (_SCORES,), {"bias": s["bias"] * s["scale"]}
-    if np.isfinite(s["sink"]).any():
-        no_sink = {"sink": np.full_like(s["sink"], -np.inf)}
-        yield "term-dropped", ("the sums of the exponentials", "sink"), no_sink
-    if s.layout.group == 1:
-        yield "softmax-columns", ("the weights",), {"A": _softmax_down}
-
-
-def _softmax_down(s: AttentionSteps) -> Array:
-    powers = np.exp(s["M"] - s["M"].max(axis=-2, keepdims=True))
-    weights: Array = powers / powers.sum(axis=-2, keepdims=True) * s["used"]
-    return weights
+def _of_keys(s: AttentionSteps) -> Iterator[_Edit]:
+    """Keys of zeros added at the end; values in another order."""
+    v = s["V"]
+    n_k, places = v.shape[1], np.arange(v.shape[1])
+    for many in sorted({-n_k % size for size in _BLOCKS} - {0}):
+        words = "the sums of the exponentials", "a key" if many == 1 else f"{many} keys"
+        yield "keys-added", words, {"sums": f"sums + {many} * exp(-top)"}
+    orders = {
+        "swapped in pairs": v[:, np.minimum(places ^ 1, n_k - 1)],
+        "in reverse order": v[:, ::-1],
+        "one place on": np.roll(v, 1, axis=1),
+        "read as if stored transposed": turned(v).reshape(v.shape),
+    }
+    for order, moved in orders.items():
+        yield "rows-moved", ("V", order), {"V": moved}
 
 
 def _of_maximum(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
     """Exponentials beside another number than the largest score, in a format where they vanish
-    or overflow; where all vanish, 0 / 0 may be a number."""
-    tops = [("without the maximum subtracted", np.zeros_like(s["top"]))]
+    or overflow; where all vanish, 0 / 0 may be taken for 0."""
     high = "beside a maximum that was begun too high"
-    tops += [(high, np.maximum(s["top"], start)) for start in (0.0, *_LOW)]
-    for words, top in tops:
-        if np.array_equal(top, s["top"]):
-            continue
+    tops = [("without the maximum subtracted", "0")]
+    for words, top in [*tops, *((high, f"maximum(top, {start:f})") for start in (0.0, *_LOW))]:
         changes: Changes = {"top": top, "powers": _held("powers", form)}
         yield "maximum", (words,), changes
         if not (left := s.edited(changes)["sums"] > 0).all():
-            yield "maximum", (words,), {**changes, **_without(s, left)}
+            rows = {name: s[name] * left for name in ("live", "used")}
+            yield "maximum", (words,), {**changes, **rows, "lse": "lse + log(live)"}
 
 
-def _without(s: AttentionSteps, left: Flags) -> Changes:
-    """Rows whose exponentials all vanish, where 0 / 0 is taken for 0."""
-    seen, live, used = (np.asarray(s[name]) for name in ("seen", "live", "used"))
-    return {
-        "seen": np.where(left, seen, 1.0),
-        "live": np.where(left, live, 0.0),
-        "used": np.where(left, used, 0.0),
-        "lse": lambda s: np.where(left, s.own("lse"), -np.inf),
-    }
-
-
-def _of_log_sums(s: AttentionSteps) -> Iterator[_Edit]:
-    """Another log-sum-exp, which the weights of the backward pass may be recomputed from."""
-    name, top, rest = "the log-sum-exp", s["top"], s["lse"] - s["top"]
-    yield from _of_lse(s, "other-base", (name, "2"), s["lse"] / np.log(2))
-    yield from _of_lse(s, "term-dropped", (name, "maximum"), rest)
-    if s["scale"].item() not in (0.0, 1.0):
-        words = f"the maximum in {name}", "factor", "scale"
-        yield from _of_lse(s, "scaled-twice", words, top * s["scale"] + rest)
-        yield from _of_lse(s, "scale-dropped", words, top / s["scale"] + rest)
-    n_k = s["K"].shape[1]
+def _of_blocks(s: AttentionSteps) -> Iterator[_Edit]:
+    """Keys taken some at a time: sums that were not rescaled, or of all blocks but the last."""
+    scores, n_k = s["M"], s["K"].shape[1]
+    for size in (size for size in _BLOCKS if size < n_k):
+        # Each beside the largest score up to its own block.
+        starts = np.arange(0, n_k, size)
+        largest = np.maximum.accumulate(np.maximum.reduceat(scores, starts, axis=-1), axis=-1)
+        so_far = np.repeat(np.maximum(largest, _LEAST), size, axis=-1)[..., :n_k]
+        powers = np.exp(scores - so_far)
+        for words, sums in (("the output", {"sums": s["sums"]}), ("the output and the sums", {})):
+            wrong = s.edited({"powers": powers, **sums})
+            changes = {"Y": wrong["Y"], "sums": wrong["sums"]}
+            yield "not-rescaled", (words, str(size)), changes
     for start in sorted({(n_k - 1) // size * size for size in _BLOCKS} - {0}):
-        with np.errstate(divide="ignore"):
-            before = top + np.log(_summed(s, s["powers"][..., :start].sum(axis=-1, keepdims=True)))
-        yield from _of_lse(s, "stale", (name, str(n_k - start)), before)
+        before = s.edited({"powers": s["powers"] * (np.arange(n_k) < start)})["lse"]
+        yield "stale", ("the log-sum-exp", str(n_k - start)), {"lse": before}
 
 
-def _of_lse(s: AttentionSteps, kind: str, words: tuple[str, ...], lse: Array) -> Iterator[_Edit]:
-    if np.array_equal(lse, s["lse"]) or not np.isfinite(lse[s.flags("live")]).all():
-        return
-    yield kind, words, {"lse": lse}
-    if "dY" in s.given:
-        with np.errstate(all="ignore"):
-            again = np.where(s["live"], np.exp(s["M"] - lse), s["A"])
-        # D is taken of these weights, or of the output, which is right.
-        for rest in ({}, {"D": s["D"]}):
-            yield kind, words, {"lse": lse, "A": again, "Y": s["Y"], **rest}
-
-
-def _of_block(block: int) -> Iterator[_Edit]:
-    def left(s: AttentionSteps) -> Array:
-        return _left(s["M"], block)
-
-    output: Changes = {"Y": lambda s: left(s) / s["sums"] * s["used"] @ s["V"]}
-    sums: Changes = {"sums": lambda s: _summed(s, left(s).sum(axis=-1, keepdims=True))}
-    yield "not-rescaled", ("the output", str(block)), output
-    yield "not-rescaled", ("the output and the sums", str(block)), {**output, **sums}
-
-
-def _left(scores: Array, block: int) -> Array:
-    """The exponentials where each is taken beside the largest score up to its own block."""
-    starts = np.arange(0, scores.shape[-1], block)
-    largest = np.maximum.accumulate(np.maximum.reduceat(scores, starts, axis=-1), axis=-1)
-    so_far = np.repeat(np.maximum(largest, _LEAST), block, axis=-1)
-    powers: Array = np.exp(scores - so_far[..., : scores.shape[-1]])
-    return powers
-
-
-def _summed(s: AttentionSteps, sums: Array) -> Array:
-    """Sums of exponentials with that of the sink."""
-    return sums + np.exp(s["sink"] - s["top"])
-
-
-def _of_gradients(s: AttentionSteps) -> Iterator[_Edit]:
-    if "dY" not in s.given:
-        return
-    if s["Q"].shape[1] == s["K"].shape[1] and s.layout.is_whole:
-        yield "transposed", ("dK", "dS", NOT_TURNED), {"dS_T": lambda s: s["dS"]}
-        yield "transposed", ("dV", "A", NOT_TURNED), {"A_T": lambda s: s["A"]}
-    if s["scale"].item() != 1:
-        for name, steps in (
-            ("dQ", ("scale_Q",)), ("dK", ("scale_K",)), ("dQ and dK", ("scale_Q", "scale_K"))
-        ):  # fmt: skip
-            yield "scale-dropped", (name, "factor", "scale"), dict.fromkeys(steps, _ONE)
-    yield "term-dropped", ("dS", "rowsum(A * dA)"), {"D": number(0)}
-    for head in range(group := s.layout.group):
-        of_head = (np.arange(s["Q"].shape[1]) // s.layout.n_q == head)[:, None]
-        others = tuple(str(other) for other in range(group) if other != head)
-        for rows, heads in ((of_head, (str(head),)), (~of_head, others))[: 1 + (group > 2)]:
-            if len(heads) < group:
-                words = "dK and dV", f"head {' and '.join(heads)} of each group, counted from 0"
-                yield "head-dropped", words, {"counted": s["counted"] * rows}
-    if s.layout.group == 1:
-        down = {"D": lambda s: (s["A"] * s["dA"]).sum(axis=-2, keepdims=True)}
-        yield "sum-down", ("dS", "A * dA"), down
+def _of_groups(s: AttentionSteps) -> Iterator[_Edit]:
+    """Gradients of keys from some of the heads of queries that share them."""
+    group, each = s.layout.group, np.arange(s["Q"].shape[1]) // s.layout.n_q
+    for head in range(group) if group > 1 else ():
+        others = " and ".join(str(other) for other in range(group) if other != head)
+        of_head = (each == head)[:, None]
+        for rows, heads in ((of_head, str(head)), (~of_head, others))[: 1 + (group > 2)]:
+            words = "dK and dV", f"head {heads} of each group, counted from 0"
+            yield "head-dropped", words, {"counted": s["counted"] * rows}
 
 
 def _of_heads(s: AttentionSteps) -> Iterator[InjectedFault]:
     lay = s.layout
     of_keys = lay.lead_k[-1] if lay.lead_k else 1
-    if of_keys == 1:
-        return
     # Which head of keys each head of queries has, in every batch.
     batches = len(s["K"]) // of_keys
     first = of_keys * np.repeat(np.arange(batches), of_keys * lay.group)
-    own = np.tile(np.arange(of_keys * lay.group), batches)
+    places = np.tile(np.arange(of_keys * lay.group), batches)
+    own = places // lay.group
     taken = {
-        "the keys and values of the next head": (own // lay.group + 1) % of_keys,
-        "the keys and values of the head before": (own // lay.group - 1) % of_keys,
+        "the keys and values of the next head": (own + 1) % of_keys,
+        "the keys and values of the head before": (own - 1) % of_keys,
         "the keys and values of the first head": 0 * own,
+        "the keys and values of head h mod H, interleaved,": places % of_keys,
     }
-    if lay.group > 1:
-        taken["the keys and values of head h mod H, interleaved,"] = own % of_keys
-    for source, places in taken.items():
-        heads = first + places
-        if not np.array_equal(places, own // lay.group):
+    for source, heads in taken.items():
+        if not np.array_equal(heads, own):
             words = "attention of each head", source, "its own"
-            yield InjectedFault("other-matrix", words, s.taking(heads))
+            yield InjectedFault("other-matrix", words, s.taking(first + heads))
 
 
 #: Keys that kernels take at a time.
@@ -392,26 +266,26 @@ _LEAST = -1e308
 _NARROW: tuple[FloatFormat, ...] = ("float32", "float16", "bfloat16")
 #: What is held, by what it is called; what a package's softmax rounds, and what one does that
 #: is written out.
-_HELD: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("the scale", ("scale",)),
-    ("the scores", ("B",)),
-    ("the weights", ("A",)),
-    ("the softmax", ("B", "A")),
-    ("the softmax", ("B", "A", "dA", "dM")),
-    ("the softmax", ("B", "gaps", "powers", "sums", "A")),
-    ("the softmax", ("gaps", "powers", "sums", "A")),
-    ("the exponentials", ("powers",)),
+_HELD = (
+    ("the scale", "scale"),
+    ("the scores", "B"),
+    ("the weights", "A"),
+    ("the softmax", "B A"),
+    ("the softmax", "B A dA dM"),
+    ("the softmax", "B gaps powers sums A"),
+    ("the softmax", "gaps powers sums A"),
+    ("the exponentials", "powers"),
 )
 
 
 def _of_format(s: AttentionSteps, form: FloatFormat) -> Iterator[_Edit]:
-    yield from _of_lse(s, "held-in", ("the log-sum-exp", form), rounded_to(s["lse"], form))
+    yield "held-in", ("the log-sum-exp", form), {"lse": _held("lse", form)}
     for place, steps in _HELD:
-        yield "held-in", (place, form), {step: _held(step, form) for step in steps}
+        yield "held-in", (place, form), {step: _held(step, form) for step in steps.split()}
     if form == "float32":
         return
     output: Changes = {"Y": lambda s: _total(s["A"][..., None] * s["V"][:, None], form)}
-    sums: Changes = {"sums": lambda s: _summed(s, _total(s["powers"][..., None], form))}
+    sums: Changes = {"sums": _total(s["powers"][..., None], form) + s["of_sink"]}
     for changes in (output, sums, {**sums, **output}):
         yield "sums-in", ("the sums over keys", form), changes
 
@@ -422,18 +296,16 @@ def _held(step: str, form: FloatFormat) -> Change:
 
 def _total(terms: Array, form: FloatFormat) -> Array:
     """The sum over the last axis but one in a format, term by term."""
-    total = np.zeros_like(terms[..., 0, :])
+    terms, total = rounded_to(terms, form), np.zeros_like(terms[..., 0, :])
     for k in range(terms.shape[-2]):
-        total = rounded_to(total + rounded_to(terms[..., k, :], form), form)
+        total = rounded_to(total + terms[..., k, :], form)
     return total
 
 
 # -- why an array is wrong ---------------------------------------------------------------
-# The usual faults of kernels, each computed, and the one that gives it.
-#
-# A fault (:mod:`~symattn.testing.faults`) is named if what it makes of the same inputs is, within
-# the bounds of a correct kernel that makes it, what was found in every wrong array, while the
-# truth is far off; and if nothing else gives that too.
+# A fault is named if what it makes of the same inputs is, within the bounds of a correct kernel
+# that makes it, what was found in every wrong array, while the truth is far off; and if nothing
+# else gives that too.
 
 #: Rounding may differ where a fault rounds: of so many entries in ten.
 _NINE = 0.9
@@ -462,15 +334,13 @@ def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[
     >>> print(*causes_of({"output": judged}, Precision("float32")))
     output: the scores without the factor scale
     """
-    known: dict[str, Errors] = {}
-    roles: list[AttentionRole] = []
+    known, roles = dict[str, Errors](), list[AttentionRole]()
     for name, item in judged.items():
         role = item.quantity.role
         if item.errors is not None and role and not role.keys:
             known[name] = item.errors
             roles.append(role)
-    wrong = {name for name in known if judged[name].report.wrong}
-    if not wrong:
+    if not (wrong := _wrong(known)):
         return ()
     forward = roles[0].forward
     backward = next((role.backward for role in roles if role.backward), None)
@@ -488,14 +358,13 @@ def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[
                 for name, errors in known.items()
                 if name not in BY_KEY
             }
-            wrong = {name for name in known if (known[name].over_bound > 1).any()}
-            if not wrong:
+            if not (wrong := _wrong(known)):
                 return ()
     else:
         steps, truth = steps_of(forward, backward), exactly(forward, backward)
-    tried = _Tried(known, wrong, precision, truth)
+    far = {name: error_of(known[name].actual, truth.part(name)) for name in wrong}
     faults = injected(steps, precision)
-    fits = [fit for fault in faults if (fit := tried.fit(fault))]
+    fits = [fit for fault in faults if (fit := _fit(fault, known, far, precision))]
     whole = [fit for fit in fits if fit.explains == wrong and not fit.contradicted]
     if whole:
         return tuple(_named(whole, tuple(sorted(wrong, key=[*known].index))))
@@ -506,6 +375,10 @@ def causes_of(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[
         named = [] if len(narrow) == len(wrong) else [*_named(of_part, (name,))]
         causes += named or [cause for parts, cause in narrow.items() if parts == (name,)]
     return tuple(_joined(causes))
+
+
+def _wrong(known: Mapping[str, Errors]) -> set[str]:
+    return {name for name, errors in known.items() if (errors.over_bound > 1).any()}
 
 
 def _telling(known: Mapping[str, Errors], large: LargeSteps) -> npt.NDArray[np.intp]:
@@ -552,64 +425,35 @@ class _Fit:
     mean: Mapping[str, float]
 
 
-class _Tried:
-    """The arrays that faults are tried on."""
-
-    def __init__(
-        self,
-        judged: Mapping[str, Errors],
-        wrong: set[str],
-        precision: Precision,
-        truth: AttentionSteps,
-    ) -> None:
-        self._judged, self._wrong, self._precision = judged, wrong, precision
-        #: Which entries are wrong, and how far they are from the truth.
-        self._far = {
-            name: (part.over_bound > 1, error_of(part.actual, truth.part(name)))
-            for name, part in judged.items()
-        }
-
-    def fit(self, fault: InjectedFault) -> _Fit | None:
-        """Return what a fault explains; None for nothing."""
-        parts = {name: fault.steps.part(name) for name in self._judged}
-        if not any(self._is_near(name, parts[name]) for name in self._wrong):
-            return None
-        limits = all_bounds(fault.steps, self._precision)
-        bounds = {name: limits[name].bound for name in parts}
-        explains, most, mean, contradicted = set(), {}, {}, False
-        for name, part in self._judged.items():
-            # What has no bound is no explanation, unless nothing is asked of it.
-            with np.errstate(all="ignore"):
-                room = _ROOM * np.maximum(bounds[name], _TINY)
-                left = error_of(part.actual, parts[name]) / room
-            left = np.where(np.isfinite(left), left, np.inf)
-            left = np.where(np.isinf(part.bound), 0.0, left)
-            most[name], mean[name] = float(left.max()), _mean(left)
-            fits = self._fits(fault, left, part.over_bound)
-            if name not in self._wrong:
-                contradicted |= not fits
-            elif fits and _is_far(part.over_bound, left):
-                explains.add(name)
-        return _Fit(fault, explains, contradicted, most, mean) if explains else None
-
-    def _is_near(self, name: str, array: Array) -> bool:
-        """Return whether a fault may explain a part, roughly."""
-        wrong, far = self._far[name]
-        near = error_of(self._judged[name].actual, array)
-        return bool((near < far)[wrong].mean() > 0.5)
-
-    @staticmethod
-    def _fits(fault: InjectedFault, left: Array, ratio: Array) -> bool:
-        if not fault.rounds:
-            return bool((left <= 1).all())
-        wrong: Flags = ratio > 1
-        those = left[wrong] <= 1 if wrong.any() else left <= 1
-        return bool(those.mean() >= _NINE and (left <= 1).mean() >= _NINE)
-
-
-def _is_far(ratio: Array, left: Array) -> bool:
-    """Return whether the truth is far off, beside what a fault leaves."""
-    return _mean(ratio) > _FAR * _mean(left)
+def _fit(
+    fault: InjectedFault,
+    known: Mapping[str, Errors],
+    far: Mapping[str, Array],
+    precision: Precision,
+) -> _Fit | None:
+    """Return what a fault explains of the parts that are ``far`` from the truth; None for
+    nothing."""
+    near = (error_of(known[name].actual, fault.steps.part(name)) < far[name] for name in far)
+    asked = {name: (part.over_bound > 1) | (name not in far) for name, part in known.items()}
+    if not any(each[asked[name]].mean() > 0.5 for name, each in zip(far, near, strict=True)):
+        return None
+    limits = all_bounds(fault.steps, precision)
+    explains, most, mean, contradicted = set(), {}, {}, False
+    for name, part in known.items():
+        # What has no bound is no explanation, unless nothing is asked of it.
+        with np.errstate(all="ignore"):
+            room = _ROOM * np.maximum(limits[name].bound, _TINY)
+            left = error_of(part.actual, fault.steps.part(name)) / room
+        left = np.where(np.isfinite(left), left, np.inf)
+        left = np.where(np.isinf(part.bound), 0.0, left)
+        most[name], mean[name] = float(left.max()), _mean(left)
+        good = left <= 1
+        fits = good.all() or (fault.rounds and min(good.mean(), good[asked[name]].mean()) >= _NINE)
+        if name not in far:
+            contradicted |= not fits
+        elif fits and _mean(part.over_bound) > _FAR * mean[name]:
+            explains.add(name)
+    return _Fit(fault, explains, contradicted, most, mean) if explains else None
 
 
 def _mean(ratio: Array) -> float:

@@ -11,6 +11,7 @@ import pytest
 
 from symattn import attention, from_floats
 from symattn.errors import Malformed
+from symattn.slips.catalogue import OF_ATTENTION, phrase
 from symattn.testing import Precision, assert_close, check_attention
 from symattn.testing.attention_steps import exactly, steps_of
 from symattn.testing.bounds import all_bounds
@@ -127,6 +128,10 @@ def test_the_graph_computes_attention(kind) -> None:
         ({"scale": "1/3"}, {"scale": np.full((1, 1), 0.5)}),
         ({"sink": 1}, {"sink": np.full((1, 4, 1), -np.inf)}),
         ({"softcap": 2}, {"C": lambda s: s["S"], "slope": np.ones((1, 1))}),
+        ({"causal": "top-left"}, {"keep": "1"}),
+        ({"scale": "1/3"}, {"scale": "scale * 3 / 2"}),
+        ({"sink": 1}, {"sink": "sink - 1 / 0"}),
+        ({"softcap": 2}, {"C": "S", "slope": "1"}),
     ],
 )
 def test_an_edited_graph_is_that_of_attention_without_the_option(options, changes) -> None:
@@ -143,6 +148,19 @@ def test_an_edited_graph_is_that_of_attention_without_the_option(options, change
         assert steps.part(name) is not edited.part(name)
         assert np.array_equal(steps.part(name), before[name])
     assert edited["dA"] is steps["dA"]
+
+
+def test_every_slip_of_the_catalogue_is_another_attention() -> None:
+    """Its first step becomes another, and so does a part that can be judged."""
+    rng = np.random.default_rng(4)
+    q, k, v, do, bias = (from_floats(rng.normal(size=(4, 4))) for _ in range(5))
+    exact = attention(q, k, v, causal="top-left", bias=bias, softcap=2, sink=1, scale="1/3")
+    steps = steps_of(exact, exact.backward(do))
+    for kind, words, changes, _ in OF_ATTENTION:
+        edited, first = steps.edited(changes), next(iter(changes))
+        assert not np.array_equal(edited[first], steps[first])
+        parts = [name for name in (*PARTS, "lse") if (edited.part(name) != steps.part(name)).any()]
+        assert parts, phrase(kind, words)
 
 
 # -- what markers choose ----------------------------------------------------------------------
