@@ -4,7 +4,7 @@ A kind is a row. Its rules are written in the language of steps: ``M / s`` is ``
 scale is left out. In them ``M`` is a matrix or a row, ``s`` a number, ``r`` one that is no
 root, any other letter whatever stands there; ``n`` is each of the sizes of a program, ``m``
 each neighbour of the whole number ``r``. Audits, exercises and marks find the steps that a
-rule fits by :func:`slips`; what is computed in place of a call stands in a table of its own,
+rule fits by :func:`slips`, derivations undo them in lines by :func:`fits`; what is computed in place of a call stands in a table of its own,
 :data:`OF_CALLS`. Kinds without rules are made where their values are known.
 
 Prices are a code: all kinds together have a chance of at most 1 (J. Rissanen, Modeling by
@@ -17,15 +17,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from math import log10
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, TypeVar
 
 from flint import arb, fmpq
 
 from symattn.errors import Malformed
 from symattn.expressions import syntax
+from symattn.expressions.syntax import Tree
 from symattn.languages.sentence import Sentence
 from symattn.numbers.rationals import PrintedNumber
 from symattn.numbers.values import rational
@@ -207,6 +208,26 @@ OF_EMPTY_ROWS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+#: Kinds that only lines of derivations show, by name; what undoes them is said. ``i`` to ``l`` are
+#: indices, ``u`` one that is summed over, ``A`` an array, ``D`` a delta.
+OF_LINES: Mapping[str, Slip] = {
+    name: Slip(price, "", tuple(Rule(*rule.partition(" -> ")[::2]) for rule in rules.split("; ")))
+    for name, price, rules in (
+        ("wrong-index", 2.0,
+         "X[i, k] -> X[k, i]; X[i] -> X[j]; X[i, k] -> X[j, k]; X[k, i] -> X[k, j]; "
+         "X[i, k, l] -> X[j, k, l]; X[k, i, l] -> X[k, j, l]; X[k, l, i] -> X[k, l, j]"),
+        ("array-transposed", 3.0, "A.T -> A"),
+        ("sum-lost", 4.0, "sum(u, X) -> X"),
+        ("delta-lost", 4.0, "D -> 1; M * D -> M"),
+        ("other-axis", 4.5, "rowsum(X) -> colsum(X); logsumexp(X) -> logsumexp(X.T).T"),
+        ("product-transposed", 6.0,
+         "X @ Y -> Y.T @ X.T; X @ Y -> X.T @ Y.T; X @ Y -> Y @ X.T; X @ Y -> Y.T @ X"),
+        ("delta-term-lost", 5.5, "X + D -> X; X - D -> X; X + Y * D -> X; X - Y * D -> X"),
+        ("row-not-centred", 10.0, "X * (Y - rowsum(X * Y)) -> X * Y"),
+    )
+}  # fmt: skip
+
+
 def phrase(kind: str, words: Sequence[str]) -> Sentence:
     """A slip of that kind in words.
 
@@ -275,40 +296,46 @@ class _Rewriting:
                 return
             # What is made of the step has it in itself.
             node = Node(node.op, node.operands, node.shape, node.extra)
-        tree = _tree(rule.instead)
-        for bound in _matched(_pattern(rule.step, self._graph is not None), node, {}):
-            for letter in {*syntax.names(tree)} - bound.keys() or [""]:
-                for size in self._numbers(bound["r"] if letter == "m" else None, letter):
-                    known = {**bound, letter: nodes.constant(rational(size))}
-                    try:
-                        of_words = (
-                            word if isinstance(word, Sentence) else self._lowered(word, known)
-                            for word in rule.words
-                        )
-                        yield self._lowered(rule.instead, known), tuple(of_words)
-                    except Malformed:
-                        # Shapes that don't fit: nobody makes the slip here.
-                        continue
+        tree = formula(rule.instead)
+        pattern = _pattern(rule.step, self._graph is not None)
+        for known in fits(pattern, node, tree, _may_be, self._numbers):
+            try:
+                of_words = (
+                    word if isinstance(word, Sentence) else self._lowered(word, known)
+                    for word in rule.words
+                )
+                yield self._lowered(rule.instead, known), tuple(of_words)
+            except Malformed:
+                # Shapes that don't fit: nobody makes the slip here.
+                continue
 
     def _lowered(self, text: str, known: Bound) -> Node:
-        return self.form(Program(known, (), ()).lower_tree(_tree(text)))
+        return self.form(Program(known, (), ()).lowerformula(formula(text)))
 
-    def _numbers(self, near: Node | None, letter: str) -> Iterable[int]:
+    def _numbers(self, letter: str, bound: Bound) -> Iterable[Node]:
         """The sizes, or the whole numbers beside one; nothing is scaled by 1."""
-        if near is None:
-            return self._sizes if letter else [1]
-        own = self._value(near)
-        beside = (int(own) - 1, int(own) + 1) if own is not None and own.is_integer() else ()
-        return [x for x in beside if x > 1]
+        sizes = self._sizes
+        if letter == "m":
+            own = self._value(bound["r"])
+            beside = (int(own) - 1, int(own) + 1) if own is not None and own.is_integer() else ()
+            sizes = [x for x in beside if x > 1]
+        return [nodes.constant(rational(size)) for size in sizes]
 
 
-_tree = cache(syntax.parse)
+@cache
+def formula(text: str) -> Tree:
+    """A part of a rule as a tree.
+
+    >>> formula("X.T")
+    Transposed(operand=Name(name='X'))
+    """
+    return syntax.parse(text, letters=True)
 
 
 @cache
 def _pattern(text: str, is_form: bool) -> Node:
     """A step of a rule; a matrix of any size may stand for one of two rows."""
-    letters = {name: () if name.islower() else (2, 2) for name in syntax.names(_tree(text))}
+    letters = {name: () if name.islower() else (2, 2) for name in syntax.names(formula(text))}
     step = program(letters, {}).lower(text)
     return Graph()[step] if is_form else step
 
@@ -365,29 +392,57 @@ def rounded_to(places: int) -> Sentence:
     return Sentence(_ROUNDED[min(places, 2)], places=places)
 
 
-def _matched(pattern: Node, node: Node, bound: Bound) -> Iterator[Bound]:
-    """Yield what the letters of a rule are, where it fits a node."""
-    if pattern.op == "given":
-        letter = str(pattern.extra)
-        if letter in bound:
-            if bound[letter] is node:
-                yield bound
-        elif _may_be(letter, node):
-            yield {**bound, letter: node}
-    elif pattern.op == node.op and len(pattern.operands) == len(node.operands):
-        is_either = node.op in ("add", "multiply")
-        for operands in permutations(node.operands) if is_either else (node.operands,):
-            yield from _all_matched(pattern.operands, operands, bound)
+N = TypeVar("N", Node, Tree)
 
 
-def _all_matched(
-    patterns: Sequence[Node], operands: Sequence[Node], bound: Bound
-) -> Iterator[Bound]:
-    if not patterns:
-        yield bound
-        return
-    for first in _matched(patterns[0], operands[0], bound):
-        yield from _all_matched(patterns[1:], operands[1:], first)
+def fits(
+    pattern: N,
+    part: N,
+    new: Tree,
+    may_be: Callable[[str, N], bool],
+    stand_ins: Callable[[str, Mapping[str, N]], Iterable[N]],
+) -> Iterator[Mapping[str, N]]:
+    """Yield what the letters of a rule are where its pattern fits a node or a tree; those that only
+    the ``new`` tree has are all their ``stand_ins``.
+
+    >>> trees = map(formula, ("X / s", "x.T / 2", "X / n"))
+    >>> [known] = fits(*trees, lambda letter, part: True, lambda letter, known: [formula("d")])
+    >>> [(letter, syntax.text(part)) for letter, part in known.items()]
+    [('X', 'x.T'), ('s', '2'), ('n', 'd')]
+    """
+    for bound in _matched(pattern, part, may_be, {}):
+        missing = [x for x in dict.fromkeys(syntax.names(new)) if x not in bound]
+        for each in product(*(stand_ins(letter, bound) for letter in missing)):
+            yield {**bound, **dict(zip(missing, each, strict=True))}
+
+
+def _matched(
+    pattern: N, part: N, may_be: Callable[[str, N], bool], bound: Mapping[str, N]
+) -> Iterator[Mapping[str, N]]:
+    letter, is_kind, operands = _made(pattern)
+    _, kind, others = _made(part)
+    if letter:
+        if bound[letter] == part if letter in bound else may_be(letter, part):
+            yield {**bound, letter: part}
+    elif kind == is_kind and len(operands) == len(others):
+        for each in permutations(others) if kind in _EITHER else (others,):
+            known = [bound]
+            for pair in zip(operands, each, strict=True):
+                known = [more for x in known for more in _matched(*pair, may_be, x)]
+            yield from known
+
+
+def _made(part: Node | Tree) -> tuple[str, object, Sequence[Any]]:
+    """The letter that a node or a tree is in a pattern, or else its kind and what it is made of."""
+    if isinstance(part, Node):
+        return str(part.extra) if part.op == "given" else "", part.op, part.operands
+    letter = part.name if isinstance(part, syntax.Name) else ""
+    return letter, syntax.mapped(part, lambda _: _ANY), syntax.inside(part)
+
+
+_ANY = syntax.Name("")
+#: What is the same of two in either order.
+_EITHER = ("add", "multiply", *(syntax.Binary(op, _ANY, _ANY) for op in "+*"))
 
 
 def _may_be(letter: str, node: Node) -> bool:
@@ -538,7 +593,7 @@ def mistaken_calls(node: Node) -> Iterator[MadeSlip]:
 
 def _called(rule: Rule, node: Node, given: Mapping[str, Any]) -> Iterator[Node]:
     """Yield what a rule makes of a call of its function, if it fits and makes it another."""
-    step, instead = _tree(rule.step), _tree(rule.instead)
+    step, instead = formula(rule.step), formula(rule.instead)
     assert isinstance(step, syntax.Call)
     parameters = FUNCTIONS[step.function].parameters
     given = {name: given.get(name, parameter.default) for name, parameter in parameters.items()}
@@ -548,7 +603,7 @@ def _called(rule: Rule, node: Node, given: Mapping[str, Any]) -> Iterator[Node]:
         for name, x in given.items()
     }
 
-    def whole(tree: syntax.Tree) -> syntax.Tree:
+    def whole(tree: Tree) -> Tree:
         if isinstance(tree, syntax.Call) and not tree.arguments:
             return replace(tree, options=tuple({**own, **dict(tree.options)}.items()))
         return tree
@@ -569,4 +624,4 @@ def _called(rule: Rule, node: Node, given: Mapping[str, Any]) -> Iterator[Node]:
         known |= {"positions": counted(rows), "y": node, **quantities}
         # Numbers that don't fit: nobody makes the slip here.
         with suppress(Malformed):
-            yield Program(known, (), ()).lower_tree(whole(instead))
+            yield Program(known, (), ()).lowerformula(whole(instead))

@@ -33,10 +33,10 @@ L = -sum(i, y[i] * log(p[i]))
     ("given", "line", "hint"),
     [
         (SOFTMAX, "dS = A * (dA + rowsum(A * dA))", "'-' for '+'"),
-        (SOFTMAX, "dS = A * dA", "the term - A * rowsum(A * dA)"),
+        (SOFTMAX, "dS = A * dA", "the term - rowsum(A * dA)"),
         (SOFTMAX, "dS = A * dA - A * rowsum(dA)", "a factor A"),
         (SOFTMAX, "dS = A * (dA - colsum(A * dA))", "rowsum for colsum"),
-        (SOFTMAX, "A = softmax(S.T).T", "softmax over the other axis"),
+        (SOFTMAX, "A = softmax(S.T).T", "softmax(S) for softmax(S.T).T"),
         (
             SOFTMAX,
             "dS[i, j] = A[i, j] * (dA[i, j] - sum(l, A[i, l] * dA[j, l]))",
@@ -51,15 +51,15 @@ L = -sum(i, y[i] * log(p[i]))
         (
             SOFTMAX,
             "diff(A[i, j], S[i, k]) = -A[i, j] * A[i, k]",
-            "the term + delta(j, k) * A[i, j]",
+            "the term + delta(j, k): ",
         ),
         (SOFTMAX, "diff(exp(x[i]), x[k]) = exp(x[i])", "a factor delta(i, k)"),
         (SOFTMAX, "diff(sum(i, y[i] * x[i]), x[k]) = 1", "a factor y[k]"),
         (SOFTMAX, "diff(sum(i, x[i]**2), x[k]) = x[k]", "a factor 2"),
         (SCORES, "dQ = dS @ K", "a division by sqrt(d)"),
-        (SCORES, "dK = dS @ Q / sqrt(d)", "dS transposed"),
-        (SCORES, "dK = Q.T @ dS / sqrt(d)", "dS.T @ Q: dK == dS.T @ Q / sqrt(d)"),
-        (SCORES, "dQ = dS @ K.T / sqrt(d)", "K not transposed"),
+        (SCORES, "dK = dS @ Q / sqrt(d)", "dS.T for dS"),
+        (SCORES, "dK = Q.T @ dS / sqrt(d)", "dS.T @ Q for Q.T @ dS"),
+        (SCORES, "dQ = dS @ K.T / sqrt(d)", "K for K.T"),
     ],
 )
 def test_a_usual_mistake_is_undone(given, line, hint) -> None:
