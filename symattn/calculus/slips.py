@@ -116,7 +116,7 @@ def _mended(line: _Line) -> Iterable[Tree]:
                 undone = dict.fromkeys(_changed(line.right, line, old, new))
                 made.append((kind.price + log2(len(undone) or 1), undone))
     made.sort(key=itemgetter(0))
-    return dict.fromkeys(_plain(new) for _, undone in made for new in undone)
+    return map(_plain, dict.fromkeys(new for _, undone in made for new in undone))
 
 
 def _changed(tree: Tree, line: _Line, old: Tree, new: Tree, inner: bool = False) -> Iterator[Tree]:
