@@ -4,8 +4,9 @@ A kind is a row. Its rules are written in the language of steps: ``M / s`` is ``
 scale is left out. In them ``M`` is a matrix or a row, ``s`` a number, ``r`` one that is no
 root, any other letter whatever stands there; ``n`` is each of the sizes of a program, ``m``
 each neighbour of the whole number ``r``. Audits, exercises and marks find the steps that a
-rule fits by :func:`slips`, derivations undo them in lines by :func:`fits`; what is computed in place of a call stands in a table of its own,
-:data:`OF_CALLS`. Kinds without rules are made where their values are known.
+rule fits by :func:`slips`, derivations undo them in lines by :func:`fits`; what is computed in
+place of a call stands in a table of its own, :data:`OF_CALLS`. Kinds without rules are made
+where their values are known.
 
 Prices are a code: all kinds together have a chance of at most 1 (J. Rissanen, Modeling by
 shortest data description, 1978).
@@ -310,7 +311,7 @@ class _Rewriting:
                 continue
 
     def _lowered(self, text: str, known: Bound) -> Node:
-        return self.form(Program(known, (), ()).lowerformula(formula(text)))
+        return self.form(Program(known, (), ()).lower_tree(formula(text)))
 
     def _numbers(self, letter: str, bound: Bound) -> Iterable[Node]:
         """The sizes, or the whole numbers beside one; nothing is scaled by 1."""
@@ -624,4 +625,4 @@ def _called(rule: Rule, node: Node, given: Mapping[str, Any]) -> Iterator[Node]:
         known |= {"positions": counted(rows), "y": node, **quantities}
         # Numbers that don't fit: nobody makes the slip here.
         with suppress(Malformed):
-            yield Program(known, (), ()).lowerformula(whole(instead))
+            yield Program(known, (), ()).lower_tree(whole(instead))
