@@ -214,15 +214,14 @@ class _Suspects:
             right = self._run[target]
             of_part = [fault for node in inside for fault in self._of_step(name, node)]
             of_part += self._in_all(name, of_part)
-            known: dict[bytes, InjectedFault] = {}
-            for fault in of_part:
+            known: dict[bytes, int] = {}
+            for place, fault in enumerate(of_part):
                 values = self._run[replaced(target, dict(fault.instead))]
                 if not np.array_equal(values, right, equal_nan=True):
                     # Of those that give the same the likelier one is told.
-                    other = known.setdefault(np.round(values, 6).tobytes(), fault)
-                    if fault.rank < other.rank:
-                        known[np.round(values, 6).tobytes()] = fault
-            yield from known.values()
+                    key = np.round(values, 6).tobytes()
+                    known[key] = min(known.get(key, place), place, key=lambda k: of_part[k].rank)
+            yield from (of_part[place] for place in sorted(known.values()))
 
     def _of_step(self, part: str, node: Node) -> Iterator[InjectedFault]:
         if node.serial in self._inside:
