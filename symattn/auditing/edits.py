@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from math import log2
 
 import numpy as np
@@ -22,18 +21,18 @@ from symattn.auditing.figures import Figure
 from symattn.errors import SymattnError, Undecided
 from symattn.expressions import syntax
 from symattn.expressions.syntax import gradient_name
-from symattn.languages.sentence import Sentence, joined
+from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
 from symattn.numbers.float_formats import FloatFormat
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import ONE, Value, rational
-from symattn.programs import display, nodes
+from symattn.programs import nodes
 from symattn.programs.enclosures import FloatOperations, Matrix, applied
 from symattn.programs.nodes import Node, Run, ancestors, rebuilt, replaced
 from symattn.programs.program import Program, differentiate
-from symattn.slips.catalogue import KINDS, Word, arrangements, others, phrase, rounded_to, slips
-from symattn.slips.graph import Graph, Place
+from symattn.slips.catalogue import KINDS, Word, arrangements, phrase, rounded_to
+from symattn.slips.graph import Graph, Place, Recipe
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
@@ -47,29 +46,21 @@ Flags = npt.NDArray[np.bool_]
 _MANY = 256
 
 
-class AuditedGraph:
+class AuditedGraph(Recipe):
     """The graph of a document, where its figures stand in it, and what its nodes are called."""
 
     def __init__(self, solution: Solution, figures: Sequence[Figure]) -> None:
+        self.graph = Graph()
+        super().__init__(solution.program, self.graph)
         self.solution = solution
         self.figures = figures
-        self.graph = Graph()
-        formulas = display.names(solution.program)
-        self.names: dict[int, syntax.Tree] = {}
-        self.named: dict[str, Node] = {}
-        for name, node in solution.program.named.items():
-            form = self.graph[node]
-            self.named[name] = form
-            self.names.setdefault(form.serial, formulas[node.serial])
         self.places: list[Place] = [
             self.graph.place(self.graph[figure.node], figure.entry.i, figure.entry.j)
             for figure in figures
         ]
         self.needed = ancestors({node.serial: node for node, _, _ in self.places}.values())
         self.exact: Run[Matrix] = Run(FloatOperations(), self.leaf)
-        self._texts: dict[int, str] = {}
         self._labels: dict[int, tuple[str, bool]] = {}
-        self._above: dict[int, frozenset[int]] = {}
 
     def leaf(self, node: Node) -> Matrix | None:
         """A given quantity in floats; a symbol is not a number."""
@@ -79,31 +70,6 @@ class AuditedGraph:
         is_upstream = node is self.solution.program.upstream
         rows = case.upstream if is_upstream else case.given[node.extra]
         return np.array([[_float(entry) for entry in row] for row in rows])
-
-    def depends(self, node: Node, on: Node) -> bool:
-        """Return whether a node is computed from another, or is that."""
-        if node.serial not in self._above:
-            self._above[node.serial] = frozenset(part.serial for part in ancestors([node]))
-        return on.serial in self._above[node.serial]
-
-    def is_backward(self, node: Node) -> bool:
-        """Return whether a node is computed from the upstream gradient."""
-        upstream = self.solution.program.upstream
-        return upstream is not None and self.depends(node, upstream)
-
-    def text(self, node: Node) -> str:
-        """A node as text: its name, or its expression down to names."""
-        if node.serial not in self._texts:
-            formula = self.names.get(node.serial) or self._formula(node)
-            self._texts[node.serial] = syntax.shown(formula)
-        return self._texts[node.serial]
-
-    def _formula(self, node: Node) -> syntax.Tree:
-        """Return what a node computes: as a call where it was written as one."""
-        origin = self.graph.origin.get(node.serial)
-        if origin is not None and origin.written:
-            return display.formula(origin, display.names(self.solution.program))
-        return display.formula(node, self.names)
 
     def entry(self, node: Node, i: int, j: int) -> str:
         """An entry as text: ``A[0, 2]``, ``exp(S)[1, 0]``, ``(S - m)[2]``."""
@@ -117,7 +83,7 @@ class AuditedGraph:
     def _label(self, node: Node) -> tuple[str, bool]:
         """Return what stands before the index of an entry, and whether that has a column only."""
         text = self.text(node)
-        plain = node.serial in self.names or isinstance(self._formula(node), syntax.Call)
+        plain = node.serial in self.names or isinstance(self.computed(node), syntax.Call)
         origin = self.graph.origin.get(node.serial)
         return text if plain else f"({text})", origin is not None and len(origin.shape) == 1
 
@@ -507,13 +473,6 @@ class Edit:
         return KINDS[self.kind].price
 
 
-def together(edits: Sequence[Edit]) -> Edit:
-    """The same edit of several steps as one."""
-    words = (tuple(dict.fromkeys(each)) for each in zip(*(x.words for x in edits), strict=True))
-    said = tuple(each[0] if len(each) == 1 else joined(each, ", ") for each in words)
-    return replace(edits[0], words=said)
-
-
 # -- what could be in the place of one step of a recipe ----------------------------------
 # The edits of a node.
 
@@ -583,28 +542,11 @@ class Site:
 
     def operations(self) -> Made:
         """Edits that are another operation in its place."""
-        graph, node = self.recipe.graph, self.node
-        sizes = sorted({x for named in self.recipe.named.values() for x in named.grid} - {1})
-        for kind, changed, words in slips(node, graph, sizes, self._value):
+        for kind, changed, words in self.recipe.slips(self.node, self._value):
             yield from self._instead(kind, changed, *words)
-        for a, b in combinations(range(len(node.operands)), 2) if node.op == "concat" else ():
-            order = [*node.operands]
-            order[a], order[b] = order[b], order[a]
-            changed = graph.node("concat", order, node.grid)
-            yield from self._instead("heads-exchanged", changed, str(a), str(b))
-        if node.operands:
-            for kind, changed, words in others(node, self.recipe.named, self._is_at_hand, graph):
-                yield from self._instead(kind, changed, *words)
 
     def _value(self, node: Node) -> float:
         return float(self.model[node][0, 0])
-
-    def _is_at_hand(self, other: Node) -> bool:
-        """Return whether a quantity is known where the step is made: it is not computed from that,
-        and no gradient where there are none yet."""
-        recipe, node = self.recipe, self.node
-        early = not recipe.is_backward(node) and recipe.is_backward(other)
-        return not early and not recipe.depends(other, node)
 
     # -- other values ------------------------------------------------------------
 

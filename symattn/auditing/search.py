@@ -34,7 +34,6 @@ from symattn.auditing.edits import (
     Weights,
     comes_out,
     rederived,
-    together,
     with_entries,
 )
 from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind
@@ -50,8 +49,8 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Masked
 from symattn.numbers.values import rational
 from symattn.programs.enclosures import FloatOperations, Matrix
-from symattn.programs.nodes import SOURCES, Node, Run, ancestors, replaced
-from symattn.slips.catalogue import KINDS
+from symattn.programs.nodes import Node, Run, ancestors, replaced
+from symattn.slips.catalogue import KINDS, together
 from symattn.slips.graph import Place
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -313,7 +312,7 @@ class Search:
         alike: dict[object, dict[int, Edit]] = defaultdict(dict)
         for edit in operations:
             if not KINDS[edit.kind].once and edit.instead is not None:
-                key = edit.kind, self._form(edit.node), self._form(edit.instead)
+                key = self.recipe.key(edit.kind, edit.node, edit.instead)
                 alike[key].setdefault(edit.node.serial, edit)
         work = sum(node.grid[0] * node.grid[1] for node in self.recipe.needed)
         for edits in (edits for edits in alike.values() if len(edits) > 1):
@@ -327,15 +326,9 @@ class Search:
             nodes = rederived(self.recipe, put)
             if nodes is None:
                 nodes = [replaced(node, put) for node, _, _ in self.recipe.places]
-            self._weigh_nodes(model, together([*edits.values()]), nodes)
-
-    def _form(self, node: Node, is_inside: bool = False) -> object:
-        """Return what a step computes, of whatever quantities."""
-        if is_inside and node.serial in self.recipe.names:
-            # Sizes, such as d_k, are the same for all.
-            return node.serial if node.grid == (1, 1) else ""
-        inside = tuple(self._form(x, is_inside=True) for x in node.operands)
-        return node.op, inside, node.serial if node.op in SOURCES else None
+            words = together(edit.words for edit in edits.values())
+            first = next(iter(edits.values()))
+            self._weigh_nodes(model, replace(first, words=words), nodes)
 
     # -- one wrong number ----------------------------------------------------------
 

@@ -31,13 +31,12 @@ from symattn.expressions import syntax
 from symattn.expressions.shapes import Nested, nested
 from symattn.expressions.syntax import Tree
 from symattn.languages.language import Language
-from symattn.languages.sentence import Sentence, joined
+from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import rational
 from symattn.printers.blocks import Line, Math
 from symattn.programs import nodes
-from symattn.programs.display import formula, names
 from symattn.programs.enclosures import FloatOperations, Matrix, matrix
 from symattn.programs.functions import DOMAINS
 from symattn.programs.nodes import Node, Run, ancestors, arguments, replaced
@@ -47,11 +46,11 @@ from symattn.slips.catalogue import (
     Word,
     arrangements,
     mistaken_calls,
-    others,
     phrase,
     rounded_to,
-    slips,
+    together,
 )
+from symattn.slips.graph import Recipe
 from symattn.solution.entries import EntryValue
 
 T = TypeVar("T")
@@ -183,19 +182,9 @@ class _Suspects:
     """Looks for the slips that can be made in the steps of a case."""
 
     def __init__(self, case: Case, targets: Mapping[str, Node]) -> None:
-        program = case.program
         self._targets = targets
-        self._named = {name: node for name, node in program.named.items() if node.shape}
-        self._names = names(program)
-        self._sizes = sorted({x for node in self._named.values() for x in node.grid} - {1})
-        self._above: dict[int, set[int]] = {}
-        self._below: dict[int, set[int]] = {}
-        for node in ancestors([*program.named.values()]):
-            parts = (self._above[x.serial] for x in node.operands)
-            self._above[node.serial] = {node.serial}.union(*parts)
-            for above in self._above[node.serial]:
-                self._below.setdefault(above, set()).add(node.serial)
-        self._upstream = program.upstream
+        self._recipe = Recipe(case.program)
+        self._order = ancestors(case.program.named.values())
         self._inside = {node.serial for node in _inside_calls(case)}
         generic = _any_numbers(case)
         given = {name: matrix(rows) for name, rows in inputs(generic).items()}
@@ -226,18 +215,20 @@ class _Suspects:
     def _of_step(self, part: str, node: Node) -> Iterator[InjectedFault]:
         if node.serial in self._inside:
             return
+        recipe = self._recipe
+        reached = {x.serial for x in self._order if recipe.depends(x, node)}
         for kind, instead, words in self._slips(node):
             if instead.grid != node.grid or instead is node:
                 continue
-            said = (x if isinstance(x, str) else syntax.shown(self._formula(x)) for x in words)
+            said = (x if isinstance(x, str) else recipe.text(x) for x in words)
             yield InjectedFault(
                 kind,
                 part,
-                (syntax.shown(self._formula(node)), *said),
+                (recipe.text(node), *said),
                 self._pieces(kind, node, words),
-                (kind, self._form(node), self._form(instead, is_inside=True)),
+                recipe.key(kind, node, instead),
                 {node.serial: instead},
-                self._below[node.serial],
+                reached,
                 self._targets,
             )
 
@@ -253,16 +244,22 @@ class _Suspects:
             for serial, instead in sorted(x for y in same for x in y.instead.items()):
                 put[serial] = replaced(instead, put)
             reached = {x for fault in same for x in fault.reached}
-            yield replace(same[0], words=together(same), pieces=None, instead=put, reached=reached)
+            yield replace(
+                same[0],
+                words=together(fault.words for fault in same),
+                pieces=None,
+                instead=put,
+                reached=reached,
+            )
 
     def _slips(self, node: Node) -> Iterator[MadeSlip]:
         """The slips of a step: of an operation, of what it is made of, of its rows."""
         value = self._run[node][0, 0] if node.grid == (1, 1) else None
-        yield from slips(node, None, self._sizes, lambda x: float(self._run[x][0, 0]))
-        if node.operands:
-            yield from others(node, self._named, lambda x: self._is_at_hand(x, node), None)
+        yield from self._recipe.slips(node, lambda x: float(self._run[x][0, 0]))
         itself = Node(node.op, node.operands, node.shape, node.extra)
-        for kind, rows, columns, words in arrangements(node) if node.serial in self._names else ():
+        for kind, rows, columns, words in (
+            arrangements(node) if node.serial in self._recipe.names else ()
+        ):
             yield kind, Node("pick", (itself,), node.shape, (rows, columns)), words
         if node.grid[0] == node.grid[1] > 1:
             yield "result-transposed", Node("transpose", (itself,), node.shape), ()
@@ -275,28 +272,6 @@ class _Suspects:
     def _is_fixed(self, node: Node) -> bool:
         """Return whether a number is computed from numbers that all versions share."""
         return all(x.grid == (1, 1) for x in ancestors([node]))
-
-    def _is_at_hand(self, other: Node, node: Node) -> bool:
-        """Return whether a quantity is known where a step is made: it is not computed from that,
-        and no gradient where there are none yet."""
-        is_early = not self._is_backward(node) and self._is_backward(other)
-        return not is_early and node.serial not in self._above[other.serial]
-
-    def _is_backward(self, node: Node) -> bool:
-        return self._upstream is not None and self._upstream.serial in self._above[node.serial]
-
-    def _formula(self, node: Node) -> Tree:
-        return self._names.get(node.serial) or formula(node, self._names)
-
-    def _form(self, node: Node, is_inside: bool = False) -> object:
-        """Return what a step computes, of whatever quantities."""
-        if is_inside and node.serial in self._names:
-            # Sizes, such as d_k, are the same for all.
-            return node.serial if node.grid == (1, 1) else ""
-        inside = tuple(self._form(x, is_inside=True) for x in node.operands)
-        # Heads are the same columns of other quantities, or other columns of the same.
-        extra = "" if node.op == "pick" else str(node.extra)
-        return node.op, inside, node.serial if node.op == "given" else extra
 
     def _pieces(
         self, kind: str, node: Node, words: Sequence[Word]
@@ -312,17 +287,11 @@ class _Suspects:
                 continue
             # Of a sum of sums each term is left out where it is added.
             is_none = word.op == "constant" or word.op == node.op == "add"
-            parts = ancestors([word], stop=lambda x: x.serial in self._names)
+            parts = ancestors([word], stop=lambda x: x.serial in self._recipe.names)
             if (kind in _OF_TERMS and is_none) or any(x.op in _UNWRITTEN for x in parts):
                 return None
-            pieces[letter] = self._formula(word)
+            pieces[letter] = self._recipe.formula(word)
         return pieces
-
-
-def together(faults: Sequence[InjectedFault]) -> tuple[str, ...]:
-    """The words of a slip that is made in several places."""
-    words = (tuple(dict.fromkeys(each)) for each in zip(*(x.words for x in faults), strict=True))
-    return tuple(each[0] if len(each) == 1 else joined(each, ", ") for each in words)
 
 
 def inputs(case: Case) -> Mapping[str, Rows]:

@@ -4,9 +4,9 @@ A kind is a row. Its rules are written in the language of steps: ``M / s`` is ``
 scale is left out. In them ``M`` is a matrix or a row, ``s`` a number, ``r`` one that is no
 root, any other letter whatever stands there; ``n`` is each of the sizes of a program, ``m``
 each neighbour of the whole number ``r``. Audits, exercises and marks find the steps that a
-rule fits by :func:`slips`, derivations undo them in lines by :func:`fits`; what is computed in
-place of a call stands in a table of its own, :data:`OF_CALLS`. Kinds without rules are made
-where their values are known.
+rule fits (:class:`~symattn.slips.graph.Recipe`), derivations undo them in lines by
+:func:`fits`; what is computed in place of a call stands in a table of its own,
+:data:`OF_CALLS`. Kinds without rules are made where their values are known.
 
 Prices are a code: all kinds together have a chance of at most 1 (J. Rissanen, Modeling by
 shortest data description, 1978).
@@ -28,17 +28,14 @@ from flint import arb, fmpq
 from symattn.errors import Malformed
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Tree
-from symattn.languages.sentence import Sentence
+from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.rationals import PrintedNumber
-from symattn.numbers.values import rational
-from symattn.programs import nodes
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.functions.arranging import counted
 from symattn.programs.functions.calls import as_written
-from symattn.programs.nodes import SUMS, Node
-from symattn.programs.program import Program, program
+from symattn.programs.nodes import Node
+from symattn.programs.program import Program
 from symattn.programs.tables import number
-from symattn.slips.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -239,88 +236,20 @@ def phrase(kind: str, words: Sequence[str]) -> Sentence:
     return Sentence(said, **dict(zip(ascii_lowercase, words, strict=False)))
 
 
+def together(words: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """The words of a slip that is made in several places, from those of each.
+
+    >>> together([("T_0", "d_k"), ("T_1", "d_k")])
+    ('T_0, T_1', 'd_k')
+    """
+    each = (tuple(dict.fromkeys(alike)) for alike in zip(*words, strict=True))
+    return tuple(alike[0] if len(alike) == 1 else joined(alike, ", ") for alike in each)
+
+
 #: A word of a slip: a part of the step, or a text.
 Word = Node | str
 #: A slip of a step: its kind, the step that it is instead, and the words behind that.
 MadeSlip = tuple[str, Node, tuple[Word, ...]]
-Bound = Mapping[str, Node]
-Values = Callable[[Node], float | None]
-
-
-def slips(
-    node: Node,
-    graph: Graph | None = None,
-    sizes: Iterable[int] = (),
-    value: Values = lambda node: None,
-) -> Iterator[MadeSlip]:
-    """The slips that the rules of all kinds make of a node, each step once: of one of a program,
-    or of one in its form in a graph. ``sizes`` are those that a scale may be taken from,
-    ``value`` tells what a number is.
-
-    >>> from symattn.programs.program import program
-    >>> step = program({"S": (2, 2)}, {"T": "S / sqrt(2)"}).quantities["T"]
-    >>> [kind for kind, _, _ in slips(step)]
-    ['scale-dropped', 'scale-not-rooted', 'scaled-twice', 'sign-flipped']
-    """
-    made = {node.serial}
-    origin = node if graph is None else graph.origin.get(node.serial)
-    calls = [] if origin is None else [*mistaken_calls(origin)]
-    by_rule = _Rewriting(graph, sizes, value)
-    for kind, slip in KINDS.items():
-        of_rules = (found for rule in slip.rules for found in by_rule.made(rule, node))
-        of_calls = ((by_rule.form(x), words) for of, x, words in calls if of == kind)
-        for instead, words in (*of_rules, *of_calls):
-            if instead.grid == node.grid and instead.serial not in made:
-                made.add(instead.serial)
-                yield kind, instead, words
-
-
-#: Operations that leave all entries what they are.
-_STILL = ("copy", "reshape", "transpose")
-
-
-class _Rewriting:
-    """Applies rules to the nodes of a program, or of a graph."""
-
-    def __init__(self, graph: Graph | None, sizes: Iterable[int], value: Values) -> None:
-        self._graph, self._sizes, self._value = graph, sizes, value
-
-    def form(self, node: Node) -> Node:
-        """A node that was put together, in its form."""
-        return node if self._graph is None else self._graph.form(node)
-
-    def made(self, rule: Rule, node: Node) -> Iterator[tuple[Node, tuple[Word, ...]]]:
-        """Yield what a rule makes of a node, and the words of that."""
-        if rule.step == "X":
-            # Nobody loses a sign in what only moves numbers.
-            if not node.operands or node.op in _STILL:
-                return
-            # What is made of the step has it in itself.
-            node = Node(node.op, node.operands, node.shape, node.extra)
-        tree = formula(rule.instead)
-        pattern = _pattern(rule.step, self._graph is not None)
-        for known in fits(pattern, node, tree, _may_be, self._numbers):
-            try:
-                of_words = (
-                    word if isinstance(word, Sentence) else self._lowered(word, known)
-                    for word in rule.words
-                )
-                yield self._lowered(rule.instead, known), tuple(of_words)
-            except Malformed:
-                # Shapes that don't fit: nobody makes the slip here.
-                continue
-
-    def _lowered(self, text: str, known: Bound) -> Node:
-        return self.form(Program(known, (), ()).lower_tree(formula(text)))
-
-    def _numbers(self, letter: str, bound: Bound) -> Iterable[Node]:
-        """The sizes, or the whole numbers beside one; nothing is scaled by 1."""
-        sizes = self._sizes
-        if letter == "m":
-            own = self._value(bound["r"])
-            beside = (int(own) - 1, int(own) + 1) if own is not None and own.is_integer() else ()
-            sizes = [x for x in beside if x > 1]
-        return [nodes.constant(rational(size)) for size in sizes]
 
 
 @cache
@@ -331,38 +260,6 @@ def formula(text: str) -> Tree:
     Transposed(operand=Name(name='X'))
     """
     return syntax.parse(text, letters=True)
-
-
-@cache
-def _pattern(text: str, is_form: bool) -> Node:
-    """A step of a rule; a matrix of any size may stand for one of two rows."""
-    letters = {name: () if name.islower() else (2, 2) for name in syntax.names(formula(text))}
-    step = program(letters, {}).lower(text)
-    return Graph()[step] if is_form else step
-
-
-def others(
-    node: Node, named: Mapping[str, Node], is_at_hand: Callable[[Node], bool], graph: Graph | None
-) -> Iterator[MadeSlip]:
-    """The slips of who takes another named quantity for a step, or for an operand of it;
-    ``is_at_hand`` tells which are known where the step is made."""
-    at_hand = [(name, x) for name, x in named.items() if is_at_hand(x)]
-    serials = {x.serial for x in named.values()}
-    form = _Rewriting(graph, (), lambda x: None).form
-    if node.serial in serials:
-        for name, other in at_hand:
-            if other.grid == node.grid:
-                yield "other-quantity", other, (name,)
-    for place, operand in enumerate(node.operands if node.op != "transpose" else ()):
-        inner = operand.operands[0] if operand.op == "transpose" else operand
-        if inner.serial not in serials or inner.grid == (1, 1):
-            continue
-        for name, other in at_hand:
-            if other is not inner and other.grid == inner.grid:
-                instead = other if inner is operand else Node("transpose", (other,), operand.shape)
-                operands = (*node.operands[:place], instead, *node.operands[place + 1 :])
-                changed = Node(node.op, operands, node.shape, node.extra)
-                yield "other-matrix", form(changed), (name, inner)
 
 
 def arrangements(
@@ -444,15 +341,6 @@ def _made(part: Node | Tree) -> tuple[str, object, Sequence[Any]]:
 _ANY = syntax.Name("")
 #: What is the same of two in either order.
 _EITHER = ("add", "multiply", *(syntax.Binary(op, _ANY, _ANY) for op in "+*"))
-
-
-def _may_be(letter: str, node: Node) -> bool:
-    is_number = node.grid == (1, 1)
-    if letter == "M":
-        return not is_number
-    # The sums of a softmax are no scale, be it of a single row.
-    is_scale = is_number and node.op not in SUMS
-    return not letter.islower() or (is_scale and (letter != "r" or node.op != "sqrt"))
 
 
 def pen_slips(number: PrintedNumber, off: int, right: arb) -> Iterator[Sentence]:

@@ -20,7 +20,6 @@ from flint import arb, fmpq
 from symattn.auditing.standard import Recipes, Standard, correct_count, is_truncated
 from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import together
 from symattn.exercises.marking.collecting import (
     Blank,
     JudgedScript,
@@ -36,7 +35,7 @@ from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
-from symattn.slips.catalogue import pen_slips, phrase
+from symattn.slips.catalogue import pen_slips, phrase, together
 from symattn.solution.entries import EntryValue
 from symattn.verdicts import Verdict
 
@@ -269,7 +268,7 @@ class _Judging:
         """A slip with all the places where it was made."""
         found = self._named[key]
         first, *_ = found
-        said = phrase(first.fault.kind, together([each.fault for each in found]))
+        said = phrase(first.fault.kind, together(each.fault.words for each in found))
         rivals = tuple(dict.fromkeys(fault.phrase for fault in first.rivals))
         return MarkedSlip(first.fault.kind, said, rivals)
 
