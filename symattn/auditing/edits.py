@@ -450,8 +450,7 @@ Base = Callable[[Node], Node]
 class Edit:
     """A step that is something else: its values in floats, and on demand the exact node.
 
-    ``words`` fill the phrase of its kind; ``instead`` is the other operation, if it
-    is one, and ``parts`` are the words behind the step, as parts of that.
+    ``words`` fill the phrase of its kind; ``instead`` is the other operation, if it is one.
     """
 
     kind: str
@@ -460,7 +459,6 @@ class Edit:
     value: Matrix
     exactly: Callable[[Base], Node]
     instead: Node | None = None
-    parts: tuple[Word, ...] = ()
 
     @property
     def phrase(self) -> Sentence:
@@ -520,8 +518,7 @@ class Site:
         value = self.model[node]
         if not _same(value, self.values):
             said = (self.recipe.text(x) if isinstance(x, Node) else x for x in words)
-            exact, parts = (lambda base: base(node)), (self.text, *said)
-            yield Edit(kind, parts, self.node, value, exact, node, words)
+            yield Edit(kind, (self.text, *said), self.node, value, lambda base: base(node), node)
 
     def _moved(self, kind: str, places: Places, *words: str) -> Edit:
         """Its own entries at other places."""
@@ -542,11 +539,10 @@ class Site:
 
     def operations(self) -> Made:
         """Edits that are another operation in its place."""
-        for kind, changed, words in self.recipe.slips(self.node, self._value):
+        for kind, changed, words in self.recipe.slips(
+            self.node, lambda number: float(self.model[number][0, 0])
+        ):
             yield from self._instead(kind, changed, *words)
-
-    def _value(self, node: Node) -> float:
-        return float(self.model[node][0, 0])
 
     # -- other values ------------------------------------------------------------
 
@@ -571,8 +567,8 @@ class Site:
             low = np.where(np.tri(rows, dtype=bool), flat, flat.T)
             yield self._moved("mirrored", low, self.text, Sentence("lower"))
             yield self._moved("mirrored", low.T, self.text, Sentence("upper"))
-        for kind, first, second, words in arrangements(node):
-            yield self._moved(kind, flat[np.ix_(first, second)], self.text, *words)
+        for kind, axes, words in arrangements(node):
+            yield self._moved(kind, flat[np.ix_(*axes)], self.text, *words)
 
     def _rounded(self, places: int, base: Base) -> Node:
         scale = fmpq(10) ** places

@@ -111,7 +111,6 @@ def _question(
     asker: Asker, text: str, form: str, language: str | None, solutions: bool
 ) -> _Question:
     from symattn.exercises import questions
-    from symattn.exercises.faults import catalogue
     from symattn.exercises.key import FILE, read
     from symattn.exercises.qti import canvas
     from symattn.exercises.qti.package import item
@@ -133,15 +132,14 @@ def _question(
         return of(stack(exercises, say))
     if form == "moodle" and first.is_proof:
         return of(essay(first, say))
-    faults = () if first.is_proof else catalogue(first)
     working: Sequence[Block] = ()
     if solutions and not first.is_proof:
         asker.stage("checking")
-        working = questions.solution(first, faults, language=language).blocks
+        working = questions.solution(first, language=language).blocks
     if form == "moodle":
-        return of(cloze(first, say, faults, working))
-    items = (item(first, v, say, faults, working) for v in (QTI_3, QTI_21))
-    return of(*items, canvas.question(first, say, faults, working))
+        return of(cloze(first, say, working))
+    items = (item(first, v, say, working) for v in (QTI_3, QTI_21))
+    return of(*items, canvas.question(first, say, working))
 
 
 @dataclass(frozen=True)
@@ -444,7 +442,6 @@ def _documents(
     interactive: bool,
 ) -> list[PrintedSheet]:
     from symattn.exercises import questions
-    from symattn.exercises.faults import catalogue
     from symattn.exercises.key import FILE, read
 
     asker.stage("computing")
@@ -452,5 +449,5 @@ def _documents(
     sheets = [questions.question(exercise, interactive=interactive, **settings)]
     if solutions:
         asker.stage("checking")
-        sheets.append(questions.solution(exercise, catalogue(exercise), **settings))
+        sheets.append(questions.solution(exercise, **settings))
     return [printed(sheet, form) for sheet in sheets]

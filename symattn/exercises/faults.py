@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from itertools import islice, product
 from string import ascii_lowercase
@@ -22,13 +21,12 @@ from typing import Literal, TypeVar
 import numpy as np
 from flint import fmpq
 
-from symattn.cases.case import Case, Rows, with_numbers
+from symattn.cases.case import Case, Rows
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.key import Draws
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Nested, nested
 from symattn.expressions.syntax import Tree
 from symattn.languages.language import Language
 from symattn.languages.sentence import Sentence
@@ -186,13 +184,10 @@ class _Suspects:
         self._recipe = Recipe(case.program)
         self._order = ancestors(case.program.named.values())
         self._inside = {node.serial for node in _inside_calls(case)}
-        generic = _any_numbers(case)
-        given = {name: matrix(rows) for name, rows in inputs(generic).items()}
-
-        def leaf(node: Node) -> Matrix | None:
-            return given[node.extra] if node.op == "given" else None
-
-        self._run: Run[Matrix] = Run(FloatOperations(), leaf)
+        given = _any_numbers(case)
+        self._run: Run[Matrix] = Run(
+            FloatOperations(), lambda node: given[node.extra] if node.op == "given" else None
+        )
 
     def found(self) -> Iterator[InjectedFault]:
         """Yield what shows in a part, first that which is told by a sentence for a board."""
@@ -243,35 +238,27 @@ class _Suspects:
             put: dict[int, Node] = {}
             for serial, instead in sorted(x for y in same for x in y.instead.items()):
                 put[serial] = replaced(instead, put)
+            words = together(fault.words for fault in same)
             reached = {x for fault in same for x in fault.reached}
-            yield replace(
-                same[0],
-                words=together(fault.words for fault in same),
-                pieces=None,
-                instead=put,
-                reached=reached,
-            )
+            yield replace(same[0], words=words, pieces=None, instead=put, reached=reached)
 
     def _slips(self, node: Node) -> Iterator[MadeSlip]:
         """The slips of a step: of an operation, of what it is made of, of its rows."""
         value = self._run[node][0, 0] if node.grid == (1, 1) else None
         yield from self._recipe.slips(node, lambda x: float(self._run[x][0, 0]))
         itself = Node(node.op, node.operands, node.shape, node.extra)
-        for kind, rows, columns, words in (
-            arrangements(node) if node.serial in self._recipe.names else ()
-        ):
-            yield kind, Node("pick", (itself,), node.shape, (rows, columns)), words
+        if node.serial in self._recipe.names:
+            for kind, axes, words in arrangements(node):
+                yield kind, Node("pick", (itself,), node.shape, axes), words
         if node.grid[0] == node.grid[1] > 1:
             yield "result-transposed", Node("transpose", (itself,), node.shape), ()
-        if value is not None and node.operands and self._is_fixed(node):
+        # A number that is computed from numbers that all versions share.
+        is_fixed = all(x.grid == (1, 1) for x in ancestors([node]))
+        if value is not None and node.operands and is_fixed:
             for places in range(_PLACES):
                 near = fmpq(*Decimal(f"{value:.{places}f}").as_integer_ratio())
                 if near:
                     yield "rounded", nodes.constant(rational(near)), (rounded_to(places),)
-
-    def _is_fixed(self, node: Node) -> bool:
-        """Return whether a number is computed from numbers that all versions share."""
-        return all(x.grid == (1, 1) for x in ancestors([node]))
 
     def _pieces(
         self, kind: str, node: Node, words: Sequence[Word]
@@ -300,23 +287,19 @@ def inputs(case: Case) -> Mapping[str, Rows]:
     return {**case.given, "upstream": case.upstream}
 
 
-def _any_numbers(case: Case) -> Case:
-    draws = Draws(_ANY)
-
-    def drawn(node: Node) -> Nested[Fraction]:
-        numbers = draws.below(1000, node.grid).tolist()
-        return nested(node.shape, [[Fraction(100 + x, 500) for x in row] for row in numbers])
-
+def _any_numbers(case: Case) -> Mapping[str, Matrix]:
+    """Numbers that stand for any, but for masks, and where functions are not of all numbers."""
+    draws, program = Draws(_ANY), case.program
     kept = mask_names(case) | restricted_names(case)
-    given = {
-        name: drawn(node)
-        for name, node in case.program.quantities.items()
-        if name in case.given and node.shape and name not in kept
-    }
-    upstream = case.raw_upstream
-    if upstream is not None:
-        upstream = drawn(case.program.quantities[case.output])
-    return with_numbers(case, given, upstream)
+    found = {}
+    for name, rows in inputs(case).items():
+        node = program.quantities.get(name, program.upstream)
+        is_drawn = node is not None and node.shape and name not in kept
+        if node is not None and is_drawn and (case.raw_upstream is not None or name in case.given):
+            found[name] = 0.2 + draws.below(1000, node.grid) / 500
+        else:
+            found[name] = matrix(rows)
+    return found
 
 
 def _inside_calls(case: Case) -> Iterator[Node]:
@@ -360,7 +343,7 @@ def mask_names(case: Case) -> set[str]:
 
 
 def visible_faults(
-    exercise: Exercise, faults: Sequence[InjectedFault]
+    exercise: Exercise,
 ) -> Iterator[tuple[InjectedFault, tuple[FaultyEntry, ...]]]:
     """The faults that show in the figures of an exercise, each with the first entry of its
     own part that is visibly another, and of the weights below.
@@ -368,13 +351,13 @@ def visible_faults(
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
     >>> made = exercise(load("cat-sat-mat"))
-    >>> for fault, shown in visible_faults(made, catalogue(made)):
+    >>> for fault, shown in visible_faults(made):
     ...     if fault.kind == "scale-dropped":
     ...         print(*((one.part.quantity, str(one.wrong)) for one in shown))
     ('T', '2.0000') ('A', '0.6652')
     """
     parts = {part.quantity: part for part in exercise.parts}
-    for fault in faults:
+    for fault in catalogue(exercise):
         own = mistake(exercise, fault, parts[fault.part])
         if own is None:
             continue
@@ -444,8 +427,7 @@ _FAULTS = 5
 class VersionChain:
     """The parts of the versions of one exercise, each by its number, counted from 1.
 
-    ``faults`` are those of the catalogue unless given. Raises :class:`Malformed`
-    where the versions differ in more than their numbers.
+    Raises :class:`Malformed` where they differ in more than their numbers.
 
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
@@ -454,9 +436,7 @@ class VersionChain:
     (['S', 'T', 'A', 'Y'], {1: [], 2: [1], 3: [2], 4: [3]})
     """
 
-    def __init__(
-        self, exercises: Sequence[Exercise], faults: Sequence[InjectedFault] | None = None
-    ) -> None:
+    def __init__(self, exercises: Sequence[Exercise]) -> None:
         self.exercises = exercises
         self.first = first = exercises[0]
         _check(exercises)
@@ -465,10 +445,9 @@ class VersionChain:
         self.nodes = {k: program.named[part.quantity] for k, part in self.parts.items()}
         #: Each part after those that it may be computed from.
         self.order = sorted(self.parts, key=lambda k: self.nodes[k].serial)
-        known = catalogue(first) if faults is None else faults
         #: The faults in each part that show in every version.
         self.faults = {
-            k: [*islice((x for x in known if self._shows(x, part)), _FAULTS)]
+            k: [*islice((x for x in catalogue(first) if self._shows(x, part)), _FAULTS)]
             for k, part in self.parts.items()
         }
 
@@ -544,8 +523,6 @@ class Trial:
 
     def __init__(self, chain: VersionChain, exercise: Exercise) -> None:
         self._chain = chain
-        program = exercise.case.program
-        self._nodes = {k: program.named[part.quantity] for k, part in chain.parts.items()}
         self._given = {name: matrix(rows) for name, rows in inputs(exercise.case).items()}
         self._right = self._computed(lambda k, value: value)
 
@@ -554,7 +531,10 @@ class Trial:
         does."""
         given = self._right
         if answers == "propagated":
-            given = self._computed(self._propagated)
+            head = self._chain.head
+            given = self._computed(
+                lambda k, value: self._rounded(k, moved(value, 1) if k == head else value)
+            )
         elif answers == "nonsense":
             given = {k: moved(value, nonsense(k)) for k, value in given.items()}
         elif answers == "faults":
@@ -570,13 +550,9 @@ class Trial:
             values[k] = change(k, self._follows(k, values))
         return values
 
-    def _propagated(self, k: int, value: Matrix) -> Matrix:
-        return self._rounded(k, moved(value, 1) if k == self._chain.head else value)
-
     def _follows(self, k: int, known: Mapping[int, Matrix]) -> Matrix:
-        return self._value(
-            self._nodes[k], {self._nodes[j].serial: known[j] for j in self._chain.sources[k]}
-        )
+        nodes = self._chain.nodes
+        return self._value(nodes[k], {nodes[j].serial: known[j] for j in self._chain.sources[k]})
 
     def _faulty(self, k: int, place: int) -> Matrix:
         return self._value(self._chain.faults[k][place].nodes[self._chain.parts[k].quantity], {})

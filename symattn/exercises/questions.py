@@ -73,14 +73,13 @@ def question(
 
 def solution(
     exercise: Exercise,
-    faults: Sequence[InjectedFault] = (),
     header: Sequence[str] = (),
     logo: b.Logo | None = None,
     **changes: Any,
 ) -> b.Sheet:
     """The solution: points, every step worked, and behind it what its common mistakes give.
 
-    ``faults`` are those of :func:`~symattn.exercises.faults.catalogue`; ``changes`` may have
+    ``changes`` may have
     ``detail`` as well, which is ``full`` unless the case's ``[sheet]`` says otherwise. Raises
     :class:`~symattn.errors.Refuted` if the cross-check refutes a figure.
 
@@ -99,7 +98,7 @@ def solution(
     else:
         verified(exercise.solution)
         remarks: dict[str, list[b.Block]] = {}
-        for fault, examples in visible_faults(exercise, faults):
+        for fault, examples in visible_faults(exercise):
             remarks.setdefault(fault.part, []).append(
                 b.Paragraph(_mistake(fault, examples, exercise.first, say))
             )

@@ -329,7 +329,6 @@ class _Mistake:
 def cloze(
     exercise: Exercise,
     say: Language = ENGLISH,
-    faults: Sequence[InjectedFault] | None = None,
     solution: Sequence[b.Block] = (),
     scheme: Scheme = DEFAULT,
 ) -> str:
@@ -337,9 +336,8 @@ def cloze(
     :func:`~symattn.exercises.quiz.quiz`).
 
     Blanks take what is within the tolerance of their part, and weigh what its points are; a
-    masked score is no blank. ``faults`` are those of the catalogue unless given; ``scheme``
-    says what is given for one, and for what it propagates to. ``solution`` is shown behind the
-    right answers.
+    masked score is no blank. ``scheme`` says what is given for a common mistake, and for what
+    it propagates to. ``solution`` is shown behind the right answers.
 
     Raises :class:`Malformed` for proofs, and for numbers that hold symbols.
 
@@ -349,7 +347,7 @@ def cloze(
     >>> "{6:NUMERICAL:=0.50648" in made
     True
     """
-    return question("cloze", _ClozeQuestion(exercise, say, faults, scheme).elements(solution))
+    return question("cloze", _ClozeQuestion(exercise, say, scheme).elements(solution))
 
 
 def escaped(html: str) -> str:
@@ -376,13 +374,7 @@ def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, i
 
 
 class _ClozeQuestion:
-    def __init__(
-        self,
-        exercise: Exercise,
-        say: Language,
-        faults: Sequence[InjectedFault] | None,
-        scheme: Scheme,
-    ) -> None:
+    def __init__(self, exercise: Exercise, say: Language, scheme: Scheme) -> None:
         if exercise.is_proof:
             raise Malformed("a proof has no figures: cloze questions need another level")
         self.exercise = exercise
@@ -393,8 +385,7 @@ class _ClozeQuestion:
         self._near = {x.quantity: self._figures(x) for x in exercise.parts}
         points = {part.quantity: part.points for part in exercise.parts}
         self.weights = weights({name: len(near) for name, near in self._near.items()}, points)
-        known = catalogue(exercise) if faults is None else faults
-        self._wrong = {part.quantity: self._faulty(part, known) for part in exercise.parts}
+        self._wrong = {part.quantity: self._faulty(part) for part in exercise.parts}
         #: The part whose blanks show a fault first.
         self._made_in: dict[InjectedFault, str] = {}
         for part in exercise.parts:
@@ -455,11 +446,9 @@ class _ClozeQuestion:
     def _is_propagated(self, fault: InjectedFault, part: Part) -> bool:
         return self._made_in.get(fault) != part.quantity
 
-    def _faulty(
-        self, part: Part, faults: Sequence[InjectedFault]
-    ) -> dict[InjectedFault, dict[At, Decimal]]:
+    def _faulty(self, part: Part) -> dict[InjectedFault, dict[At, Decimal]]:
         wrong = {}
-        for fault in faults:
+        for fault in catalogue(self.exercise):
             if part.quantity in fault.nodes:
                 # With a fault a step may not be defined: a row of scores is masked whole.
                 with suppress(SymattnError):

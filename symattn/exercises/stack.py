@@ -19,7 +19,7 @@ from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise
-from symattn.exercises.faults import AnswerSet, InjectedFault, Trial, VersionChain, nonsense
+from symattn.exercises.faults import AnswerSet, Trial, VersionChain, nonsense
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.expressions import typesetting as t
 from symattn.expressions.elementary import ELEMENTWISE
@@ -337,14 +337,12 @@ _SETTINGS: Mapping[str, object] = {
 def stack(
     exercises: Sequence[Exercise],
     say: Language = ENGLISH,
-    faults: Sequence[InjectedFault] | None = None,
     scheme: Scheme = DEFAULT,
 ) -> str:
     """The question of an exercise, its versions as variants, as an element of
     Moodle's XML (see :func:`~symattn.exercises.quiz.quiz`).
 
-    ``faults`` are the usual ones that it knows: those of the catalogue unless given.
-    ``scheme`` says what is given for them, and for what follows from earlier answers.
+    ``scheme`` says what is given for common mistakes, and for what follows from earlier answers.
     Raises :class:`Malformed` for proofs, for operations that have no Maxima code
     and where the versions are no variants of each other.
 
@@ -354,9 +352,7 @@ def stack(
     >>> "f_3(s_2) := sa_softmax(s_2)" in made
     True
     """
-    return quiz.question(
-        "stack", _StackQuestion(VersionChain(exercises, faults), say, scheme).elements()
-    )
+    return quiz.question("stack", _StackQuestion(VersionChain(exercises), say, scheme).elements())
 
 
 class _StackQuestion:

@@ -262,9 +262,10 @@ def formula(text: str) -> Tree:
     return syntax.parse(text, letters=True)
 
 
-def arrangements(
-    node: Node,
-) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...], tuple[str, ...]]]:
+Axes = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def arrangements(node: Node) -> Iterator[tuple[str, Axes, tuple[str, ...]]]:
     """The slips of who takes a row, or a column, for another one: the rows and the columns that
     stand there instead, and the words."""
     every = tuple(map(tuple, map(range, node.grid)))
@@ -273,8 +274,8 @@ def arrangements(
             for kind, moved in (("-reused", {b: a}), ("s-swapped", {a: b, b: a})):
                 if len(moved) == 1 or a < b:
                     order = tuple(moved.get(k, k) for k in every[axis])
-                    rows, columns = (order, every[1]) if axis == 0 else (every[0], order)
-                    yield f"{word}{kind}", rows, columns, (str(a), str(b))
+                    axes = (order, every[1]) if axis == 0 else (every[0], order)
+                    yield f"{word}{kind}", axes, (str(a), str(b))
 
 
 #: What a step is rounded to: to no places, to one, or to more.

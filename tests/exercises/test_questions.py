@@ -16,7 +16,7 @@ from symattn.cases.case import make
 from symattn.cases.settings import LEVELS
 from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, exercise
-from symattn.exercises.faults import catalogue, visible_faults
+from symattn.exercises.faults import visible_faults
 from symattn.exercises.questions import letter, question, solution
 from symattn.exercises.variants import variants
 from symattn.expressions.shapes import grid
@@ -93,8 +93,7 @@ def test_no_answer_stands_in_the_question(level: str) -> None:
 def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> None:
     """Each right answer is on the page, and each mistake with its wrong figure behind its step."""
     one = made(name, level)
-    slips = catalogue(one)
-    sheet = solution(one, slips)
+    sheet = solution(one)
     page = html.document(sheet)
     for part in one.parts:
         for answer in (x for row in one.right(part) for x in row):
@@ -103,7 +102,7 @@ def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> Non
                 shown = str(abs(answer)).rstrip("0")
                 assert f">{shown}" in page, (part, answer)
     said = words(sheet)
-    found = [*visible_faults(one, slips)]
+    found = [*visible_faults(one)]
     assert len(found) > 5
     for slip, shows in found:
         for mistake in shows:
@@ -155,7 +154,7 @@ def test_hostile_titles() -> None:
     case = make("x", {"X": [[1, 2], [0, 1]]}, {"S": "X @ X.T", "A": "softmax(S)"},
                 title=title, tokens=[token, "b"])  # fmt: skip
     one = exercise(case)
-    for sheet in (question(one), solution(one, catalogue(one))):
+    for sheet in (question(one), solution(one)):
         page, tex = unscripted(html.document(sheet)), latex.document(sheet)
         assert "<script" not in page
         assert "<b>" not in page

@@ -130,7 +130,7 @@ def test_every_usual_mistake_shows(name: str, level: str, seed: int) -> None:
     for one in few(name, level, seed, 2):
         slips = catalogue(one)
         assert len(slips) > 4
-        shown = dict(visible_faults(one, slips))
+        shown = dict(visible_faults(one))
         # A mask the wrong way round may hide a row whole, where there is no softmax.
         unseen = {slip.kind for slip in slips if slip not in shown}
         assert unseen <= {"mask-transposed"}
@@ -145,7 +145,7 @@ def test_every_usual_mistake_shows(name: str, level: str, seed: int) -> None:
 def test_without_the_scale() -> None:
     """The known answer: the scores of cat and sat without the division by 2."""
     (exercise,) = few("cat-sat-mat", "forward", 7, 1)
-    found = {slip.kind: shown for slip, shown in visible_faults(exercise, catalogue(exercise))}
+    found = {slip.kind: shown for slip, shown in visible_faults(exercise)}
     S = exercise.solution["S"]
     without = found["scale-dropped"]
     assert [one.part.quantity for one in without] == ["T", "A"]
@@ -255,7 +255,7 @@ def test_a_loss_over_causal_attention_has_versions() -> None:
     for version in variants(LECTURE, 3, seed=1, level="backward"):
         assert version.case.raw["t"] == [2, 0, 1]
         assert version.case.raw["X"] != LECTURE.raw["X"]
-        shown = {fault.text(ENGLISH) for fault, _ in visible_faults(version, catalogue(version))}
+        shown = {fault.text(ENGLISH) for fault, _ in visible_faults(version)}
         assert {"With the sum instead of the mean", "Without the division by 3"} <= shown
 
 

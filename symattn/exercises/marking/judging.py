@@ -30,7 +30,6 @@ from symattn.exercises.marking.collecting import (
 )
 from symattn.exercises.marking.follow_through import FollowThrough
 from symattn.exercises.marking.naming import Answer, NamedSlip, SlipSearch
-from symattn.expressions.shapes import keys
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
@@ -86,10 +85,6 @@ class Examiner:
     def entry(self, blank: Blank) -> EntryValue:
         """The exact answer."""
         return EntryValue(self.solution[blank.quantity], blank.i, blank.j)
-
-    def at(self, blank: Blank) -> tuple[int, ...]:
-        """The indices of a blank in the shape of its quantity."""
-        return keys(self.nodes[blank.quantity].shape, blank.i, blank.j)
 
     @cached_property
     def labels(self) -> dict[str, list[list[str]]]:

@@ -14,7 +14,7 @@ from itertools import product
 from symattn.escaping import html_text
 from symattn.exercises import questions, quiz
 from symattn.exercises.exercise import Exercise
-from symattn.exercises.faults import At, InjectedFault
+from symattn.exercises.faults import At
 from symattn.exercises.qti.package import archive, identifier
 from symattn.exercises.qti.processing import Blanks
 from symattn.exercises.qti.vocabulary import document, written
@@ -30,7 +30,6 @@ _ALL = "100"
 def question(
     exercise: Exercise,
     say: Language = ENGLISH,
-    faults: Sequence[InjectedFault] | None = None,
     solution: Sequence[b.Block] = (),
 ) -> str:
     """The question of an exercise, as an item of QTI 1.2; proofs are essays.
@@ -45,7 +44,7 @@ def question(
     """
     if exercise.is_proof:
         return _essay(exercise, say)
-    return _figures(Blanks(exercise, faults), say, solution)
+    return _figures(Blanks(exercise), say, solution)
 
 
 def spellings(number: Decimal, places: int) -> list[str]:

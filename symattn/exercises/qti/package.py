@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from symattn.exercises import questions, quiz
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import At, InjectedFault
+from symattn.exercises.faults import At
 from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.exercises.qti.processing import Blanks, Processing
 from symattn.exercises.qti.vocabulary import Vocabulary, written
@@ -42,7 +42,6 @@ def item(
     exercise: Exercise,
     vocabulary: Vocabulary,
     say: Language = ENGLISH,
-    faults: Sequence[InjectedFault] | None = None,
     solution: Sequence[b.Block] = (),
     scheme: Scheme = DEFAULT,
 ) -> str:
@@ -61,7 +60,7 @@ def item(
     39
     """
     maker = _Essay if exercise.is_proof else _Figures
-    return maker(exercise, vocabulary, say, faults, solution, scheme).written()
+    return maker(exercise, vocabulary, say, solution, scheme).written()
 
 
 @dataclass
@@ -69,7 +68,6 @@ class _Item:
     exercise: Exercise
     v: Vocabulary
     say: Language
-    faults: Sequence[InjectedFault] | None
     solution: Sequence[b.Block]
     scheme: Scheme
 
@@ -90,7 +88,7 @@ class _Item:
 class _Figures(_Item):
     def written(self) -> str:
         """The file."""
-        self.blanks = Blanks(self.exercise, self.faults)
+        self.blanks = Blanks(self.exercise)
         self.text = quiz.QuestionText(self.exercise, self.say, _ON)
         self.processing = Processing(self.blanks, self.v, self.scheme)
         rules = [*self.processing.rules()]

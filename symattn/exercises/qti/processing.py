@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from symattn.errors import Malformed, Undecided
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import At, InjectedFault, VersionChain, figures
+from symattn.exercises.faults import At, VersionChain, figures
 from symattn.exercises.marking.collecting import DEFAULT, Outcome, Scheme
 from symattn.exercises.marking.judging import FEW, Examiner
 from symattn.exercises.qti.vocabulary import Vocabulary, plain
@@ -245,15 +245,12 @@ class Near(NamedTuple):
 
 
 class Blanks:
-    """The blanks of an exercise, and the numbers that their answers are compared with.
+    """The blanks of an exercise, and the numbers that their answers are compared with; a masked
+    score is no blank."""
 
-    ``faults`` are the common mistakes that are known: those of the catalogue unless given.
-    A masked score is no blank.
-    """
-
-    def __init__(self, exercise: Exercise, faults: Sequence[InjectedFault] | None = None) -> None:
+    def __init__(self, exercise: Exercise) -> None:
         self.exercise = exercise
-        self.chain = VersionChain([exercise], faults)
+        self.chain = VersionChain([exercise])
         self._examiner = Examiner(exercise)
 
     @cached_property
