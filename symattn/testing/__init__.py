@@ -24,28 +24,19 @@ if TYPE_CHECKING:
 
 #: The module that each public name is from.
 _HOMES = {
-    "KernelCause": "symattn.testing.judged",
-    "KernelReport": "symattn.testing.kernels",
-    "Level": "symattn.testing.precision",
-    "Miss": "symattn.testing.judged",
-    "Precision": "symattn.testing.precision",
-    "Report": "symattn.testing.judged",
-    "assert_close": "symattn.testing.kernels",
-    "check_attention": "symattn.testing.kernels",
-    "report": "symattn.testing.kernels",
+    name: f"symattn.{home}"
+    for home, names in (
+        ("testing.judged", "KernelCause Miss Report"),
+        ("testing.kernels", "KernelReport assert_close check_attention report"),
+        ("testing.precision", "Level Precision"),
+    )
+    for name in names.split()
 }
 
 __all__ = [
-    "KernelCause",
-    "KernelReport",
-    "Level",
-    "Miss",
-    "Precision",
-    "Report",
-    "assert_close",
-    "check_attention",
-    "report",
-]
+    "KernelCause", "KernelReport", "Level", "Miss", "Precision", "Report", "assert_close",
+    "check_attention", "report",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
