@@ -26,24 +26,13 @@ CHECK_FAILED, BAD_INPUT = 1, 2
 
 #: Each command with the module that holds it.
 _COMMANDS: Mapping[str, str] = {
-    "list": "symattn.cli.listing",
-    "sheet": "symattn.cli.sheet",
-    "draw": "symattn.cli.draw",
-    "show": "symattn.cli.show",
-    "verify": "symattn.cli.verify",
-    "audit": "symattn.cli.audit",
-    "read": "symattn.cli.read",
-    "derive": "symattn.cli.derive",
-    "seal": "symattn.cli.seal",
-    "exercise": "symattn.cli.exercise",
-    "mark": "symattn.cli.mark",
-    "lsp": "symattn.cli.lsp",
-    "new": "symattn.cli.new",
-    "vectors": "symattn.cli.vectors",
-    "live": "symattn.cli.live",
-    "myst": "symattn.cli.myst",
-    "pandoc": "symattn.cli.pandoc",
-}
+    "list": "symattn.cli.listing", "sheet": "symattn.cli.sheet", "draw": "symattn.cli.draw",
+    "show": "symattn.cli.show", "verify": "symattn.cli.verify", "audit": "symattn.cli.audit",
+    "read": "symattn.cli.read", "derive": "symattn.cli.derive", "seal": "symattn.cli.seal",
+    "exercise": "symattn.cli.exercise", "mark": "symattn.cli.mark", "lsp": "symattn.cli.lsp",
+    "new": "symattn.cli.new", "vectors": "symattn.cli.vectors", "live": "symattn.cli.live",
+    "myst": "symattn.cli.myst", "pandoc": "symattn.cli.pandoc",
+}  # fmt: skip
 
 
 class _NoReader(Exception):

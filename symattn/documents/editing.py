@@ -24,20 +24,8 @@ _BEFORE = re.compile(rf"[\s≈~={{]*+({SIGN}?)[\s}}{{]*+")
 _POINTS = (".", "{.}", ",", "{,}")
 #: What may stand between two digits of one number: groups of three.
 _SEPARATORS = (
-    ",",
-    "{,}",
-    r"\,",
-    r"{\,}",
-    r"\ ",
-    "~",
-    "'",
-    "’",
-    "_",
-    " ",
-    "\u00a0",
-    "\u2009",
-    "\u202f",
-)
+    ",", "{,}", r"\,", r"{\,}", r"\ ", "~", "'", "’", "_", " ", "\u00a0", "\u2009", "\u202f",
+)  # fmt: skip
 #: What a page has of a formula beside the formula: its source, as a note or an attribute.
 _RENDERED = re.compile(r"<annotation\b[^>]*+>[^<]*+|<[A-Za-z][^>]*+")
 #: After these a negative number needs brackets; before it, where a power follows.

@@ -319,19 +319,11 @@ _TESTS: Mapping[AnswerSet, tuple[str, str]] = {
     "faults": ("u", "A common mistake in each part."),
 }
 _SETTINGS: Mapping[str, object] = {
-    "questionsimplify": 1,
-    "assumepositive": 0,
-    "assumereal": 0,
-    "decimals": ".",
-    "scientificnotation": "*10",
-    "multiplicationsign": "dot",
-    "sqrtsign": 1,
-    "complexno": "i",
-    "inversetrig": "cos-1",
-    "logicsymbol": "lang",
-    "matrixparens": "[",
+    "questionsimplify": 1, "assumepositive": 0, "assumereal": 0, "decimals": ".",
+    "scientificnotation": "*10", "multiplicationsign": "dot", "sqrtsign": 1, "complexno": "i",
+    "inversetrig": "cos-1", "logicsymbol": "lang", "matrixparens": "[",
     "variantsselectionseed": "",
-}
+}  # fmt: skip
 
 
 def stack(

@@ -19,11 +19,17 @@ import numpy.typing as npt
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, exercise
-from symattn.exercises.faults import VISIBLE, catalogue, mask_names, restricted_names
+from symattn.exercises.faults import (
+    VISIBLE,
+    catalogue,
+    inputs,
+    mask_names,
+    restricted_names,
+)
 from symattn.exercises.key import Draws, Integers
 from symattn.expressions.shapes import nested, show
 from symattn.numbers.balls import FIRST
-from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.enclosures import FloatOperations, Matrix, matrix
 from symattn.programs.nodes import Node, Run, ancestors
 from symattn.solution.solution import Solution
 
@@ -145,7 +151,7 @@ class _Search:
         self._masks = mask_names(base.case) if base.level == "masked" else set()
         every = mask_names(base.case) | restricted_names(base.case)
         serials = {node.serial for node in used}
-        #: What numbers are drawn for, by name; the upstream gradient by ''.
+        #: What numbers are drawn for, by name.
         self._drawn = {
             name: node
             for name in program.given
@@ -164,7 +170,7 @@ class _Search:
         if base.case.raw_upstream is not None:
             upstream = program.upstream
             if upstream is not None and upstream.serial in serials:
-                self._drawn[""] = upstream
+                self._drawn["upstream"] = upstream
         self._styles = [
             (max(low, -wanted.largest), min(high, wanted.largest), dense)
             for low, high, dense in _STYLES
@@ -237,13 +243,13 @@ class _Search:
     # -- candidates ------------------------------------------------------------------
 
     def _draw(self, draws: Draws) -> dict[str, Integers]:
-        """Numbers for many candidates, by name; those of the upstream gradient by ''."""
+        """Numbers for many candidates, by name."""
         return {name: self._numbers(draws, name, node.grid) for name, node in self._drawn.items()}
 
     def _numbers(self, draws: Draws, name: str, grid: tuple[int, int]) -> Integers:
         if name in self._masks:
             return self._mask(draws, grid)
-        if name:
+        if name != "upstream":
             return self._matrix(draws, grid)
         shape = (_AT_ONCE, *grid)
         size = 1 + draws.below(min(2, self.wanted.largest), shape)
@@ -283,41 +289,31 @@ class _Search:
     def _pass(self, drawn: Mapping[str, Integers]) -> Flags:
         distinct = np.ones(_AT_ONCE, bool)
         for name, rows in drawn.items():
-            distinct &= rows.any(axis=(-1, -2)) | (name == "")
+            distinct &= rows.any(axis=(-1, -2)) | (name == "upstream")
         good = self._counted(-1, _GIVEN, np.ones(_AT_ONCE, bool), distinct)
         if not good.any():
             return good
         candidates = np.flatnonzero(good)
-        inputs = {
-            self._drawn[name].serial: rows[candidates].astype(float) for name, rows in drawn.items()
-        }
-        run: Run[Matrix] = Run(FloatOperations(), lambda node: self._leaf(inputs, node))
+        given = dict(self._fixed)
+        given |= {name: rows[candidates].astype(float) for name, rows in drawn.items()}
+        run: Run[Matrix] = Run(
+            FloatOperations(), lambda node: given[node.extra] if node.op == "given" else None
+        )
         values = {serial: run[node] for serial, node in self._judged.items()}
         good[candidates] = self._judge(values, len(candidates), _OFF)
         return good
 
-    def _leaf(self, inputs: Mapping[int, Matrix], node: Node) -> Matrix | None:
-        if node.serial in inputs:
-            return inputs[node.serial]
-        return self._fixed.get(node.serial) if node.op == "given" else None
-
     @cached_property
-    def _fixed(self) -> dict[int, Matrix]:
-        """Return what is given and not drawn, in floats."""
-        program = self.base.case.program
-        inputs = [program.quantities[name] for name in program.given]
-        inputs += [program.upstream] if program.upstream is not None else []
-        solution = self.base.solution
-        return {
-            node.serial: solution.quantity(node).nearest().reshape(node.grid) for node in inputs
-        }
+    def _fixed(self) -> Mapping[str, Matrix]:
+        """Return what is given, in floats."""
+        return {name: matrix(rows) for name, rows in inputs(self.base.case).items()}
 
     def _exercise(self, numbers: Mapping[str, Integers], version: int) -> Exercise | None:
         case = self.base.case
         given = {
             name: nested(node.shape, numbers[name].tolist()) for name, node in self._drawn.items()
         }
-        upstream = given.pop("", case.raw_upstream)
+        upstream = given.pop("upstream", case.raw_upstream)
         exercise = replace(
             self.base, case=with_numbers(case, given, upstream), seed=self.seed, version=version
         )

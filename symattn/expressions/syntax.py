@@ -193,25 +193,9 @@ class Sequence:
 
 
 Tree = (
-    Literal
-    | Name
-    | Gradient
-    | Negative
-    | Binary
-    | Sum
-    | Product
-    | Word
-    | Call
-    | Transposed
-    | Indexed
-    | Slice
-    | Cell
-    | Power
-    | Array
-    | Comparison
-    | Conjunction
-    | Sequence
-)
+    Literal | Name | Gradient | Negative | Binary | Sum | Product | Word | Call | Transposed
+    | Indexed | Slice | Cell | Power | Array | Comparison | Conjunction | Sequence
+)  # fmt: skip
 
 
 _walk: Walk[Tree] = Walk()

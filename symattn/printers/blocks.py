@@ -222,17 +222,9 @@ class Picture:
 
 
 Block = (
-    Heading
-    | Paragraph
-    | Equations
-    | Matrices
-    | Table
-    | HeatMaps
-    | Beside
-    | Listing
-    | RedPen
+    Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Beside | Listing | RedPen
     | Picture
-)
+)  # fmt: skip
 
 
 def introduces(block: Block, after: Block | None) -> bool:

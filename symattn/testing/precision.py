@@ -21,20 +21,10 @@ Level = Literal["fused", "unfused"]
 
 #: What can have a format of its own: several things by one word, or one.
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "inputs": ("Q", "K", "V"),
-    "q": ("Q",),
-    "k": ("K",),
-    "v": ("V",),
-    "upstream": ("dY",),
-    "weights": ("weights",),
-    "dS": ("dS",),
-    "output": ("output",),
-    "lse": ("lse",),
-    "gradients": ("dQ", "dK", "dV"),
-    "dQ": ("dQ",),
-    "dK": ("dK",),
-    "dV": ("dV",),
-}
+    "inputs": ("Q", "K", "V"), "q": ("Q",), "k": ("K",), "v": ("V",), "upstream": ("dY",),
+    "weights": ("weights",), "dS": ("dS",), "output": ("output",), "lse": ("lse",),
+    "gradients": ("dQ", "dK", "dV"), "dQ": ("dQ",), "dK": ("dK",), "dV": ("dV",),
+}  # fmt: skip
 
 
 def by_name(formats: Mapping[str, object] | None) -> dict[str, FloatFormat]:

@@ -227,75 +227,44 @@ class SampleKind:
 #: The kinds that every kernel should be tried on, and those that try one option.
 KINDS: Mapping[str, SampleKind] = {
     "ordinary": SampleKind("numbers below 2", _given()),
-    "saturated": SampleKind(
-        "scores so far apart that one key takes nearly all weight",
-        lambda draw: (draw.all(q=4, k=4), {}),
-    ),
+    "saturated": SampleKind("scores so far apart that one key takes nearly all weight",
+        lambda draw: (draw.all(q=4, k=4), {})),
     "cancelling": SampleKind("outputs and gradients whose terms cancel", _cancelling),
-    "masked": SampleKind(
-        "a boolean mask, another half of the keys in each row",
-        lambda draw: (draw.all(), {"mask": draw.keep()}),
-    ),
-    "rectangular": SampleKind(
-        "fewer queries than keys, the last of them causal (bottom-right)",
-        _given(causal="bottom-right"),
-        lambda n, d: {"n_q": (n - 1) // 2 or 1},
-    ),
+    "masked": SampleKind("a boolean mask, another half of the keys in each row",
+        lambda draw: (draw.all(), {"mask": draw.keep()})),
+    "rectangular": SampleKind("fewer queries than keys, the last of them causal (bottom-right)",
+        _given(causal="bottom-right"), lambda n, d: {"n_q": (n - 1) // 2 or 1}),
     "grouped": SampleKind("two heads of queries for each of keys", _given(), grouped=True),
-    "equal-keys": SampleKind(
-        "keys that are all equal: weights are equal, dQ is 0",
-        _equal_keys,
-        lambda n, d: {"n_k": n - 1 | 1},
-    ),
+    "equal-keys": SampleKind("keys that are all equal: weights are equal, dQ is 0",
+        _equal_keys, lambda n, d: {"n_k": n - 1 | 1}),
     "huge": SampleKind("queries and values near overflow, products that are not", _huge),
-    "tiny": SampleKind(
-        "queries and values that underflow, subnormal results",
-        lambda draw: (draw.all(q=draw.form.lowest + 1, v=draw.form.lowest + 1), {}),
-    ),
-    "one-key": SampleKind(
-        "one key: outputs are its value, dQ and dK are 0", _given(), lambda n, d: {"n_k": 1}
-    ),
-    "causal": SampleKind(
-        "as many queries as keys, each sees those up to its own", _given(causal="top-left")
-    ),
+    "tiny": SampleKind("queries and values that underflow, subnormal results",
+        lambda draw: (draw.all(q=draw.form.lowest + 1, v=draw.form.lowest + 1), {})),
+    "one-key": SampleKind("one key: outputs are its value, dQ and dK are 0",
+        _given(), lambda n, d: {"n_k": 1}),
+    "causal": SampleKind("as many queries as keys, each sees those up to its own",
+        _given(causal="top-left")),
     "windowed": SampleKind("two keys to the left of each query's own", _given(window=(2, 0))),
-    "padded": SampleKind(
-        "the last third of the keys masked by a length",
-        lambda draw: (draw.all(), {"lengths": draw.n_k - draw.n_k // 3}),
-    ),
-    "biased": SampleKind(
-        "a bias added to the scores",
-        lambda draw: (draw.all(), {"bias": draw.numbers("bias", (draw.n_q, draw.n_k), 1)}),
-    ),
-    "capped": SampleKind(
-        "large scores, capped before the causal mask",
-        lambda draw: (draw.all(q=2, k=2), {"causal": "top-left", "softcap": 2.0}),
-    ),
+    "padded": SampleKind("the last third of the keys masked by a length",
+        lambda draw: (draw.all(), {"lengths": draw.n_k - draw.n_k // 3})),
+    "biased": SampleKind("a bias added to the scores",
+        lambda draw: (draw.all(), {"bias": draw.numbers("bias", (draw.n_q, draw.n_k), 1)})),
+    "capped": SampleKind("large scores, capped before the causal mask",
+        lambda draw: (draw.all(q=2, k=2), {"causal": "top-left", "softcap": 2.0})),
     "sink": SampleKind("a sink that takes weight and gives no value", _given(sink=0.5)),
-    "narrow-values": SampleKind(
-        "values of half as many columns as keys", _given(), lambda n, d: {"d_v": d // 2}
-    ),
+    "narrow-values": SampleKind("values of half as many columns as keys",
+        _given(), lambda n, d: {"d_v": d // 2}),
     "empty-row": SampleKind("the first query fully masked: its output is 0", _empty_row),
     "far-below": SampleKind(
-        "all scores of a row near -128, -1024 or 1024: a maximum begun at 0 is none", _far_below
-    ),
-    "mask-reached": SampleKind(
-        "keys that are seen score far less than masked ones, but in each third row: adding -1e4 "
-        "hides nothing",
-        _mask_reached,
-    ),
+        "all scores of a row near -128, -1024 or 1024: a maximum begun at 0 is none", _far_below),
+    "mask-reached": SampleKind("keys that are seen score far less than masked ones, but in each "
+        "third row: adding -1e4 hides nothing", _mask_reached),
     "few-keys": SampleKind("three keys, fewer than a tile has", _given(), lambda n, d: {"n_k": 3}),
-    "below-tile": SampleKind(
-        "15 queries and 127 keys: one less than tiles have",
-        _given(),
-        lambda n, d: {"n_q": 15, "n_k": 127},
-    ),
-    "above-tile": SampleKind(
-        "17 queries and 129 keys: one more than tiles have",
-        _given(),
-        lambda n, d: {"n_q": 17, "n_k": 129},
-    ),
-}
+    "below-tile": SampleKind("15 queries and 127 keys: one less than tiles have",
+        _given(), lambda n, d: {"n_q": 15, "n_k": 127}),
+    "above-tile": SampleKind("17 queries and 129 keys: one more than tiles have",
+        _given(), lambda n, d: {"n_q": 17, "n_k": 129}),
+}  # fmt: skip
 #: What needs no option but a mask, and the causal order: the first ten, and the last five.
 STANDARD: tuple[str, ...] = (*(*KINDS,)[:10], *(*KINDS,)[-5:])
 

@@ -160,7 +160,7 @@ def test_mistakes_inside_and_around_them_are_named() -> None:
         audited = audit(make("m", given, steps, functions=own, claims=claims))
         return {cause.sentence for cause in audited.causes}
 
-    assert any("without the curb" in slip for slip in slips({"H": "X * W"})), slips({"H": "X * W"})
+    assert any("without curb" in slip for slip in slips({"H": "X * W"})), slips({"H": "X * W"})
     unscaled = slips({"Y": "softmax(H @ H.T) @ X"})
     assert any("without the division by sqrt(4)" in slip for slip in unscaled), unscaled
 

@@ -173,21 +173,9 @@ class Operations(Kind, letter="O"):
 
 
 Atom: TypeAlias = (
-    Entry
-    | Derivative
-    | Size
-    | Constant
-    | Position
-    | Delta
-    | AtMost
-    | Positive
-    | Function
-    | Bracket
-    | Sum
-    | Limit
-    | Mean
-    | Operations
-)
+    Entry | Derivative | Size | Constant | Position | Delta | AtMost | Positive | Function
+    | Bracket | Sum | Limit | Mean | Operations
+)  # fmt: skip
 KINDS: Mapping[str, type[Atom]] = {kind.letter: kind for kind in get_args(Atom)}
 """The kinds of atoms by their letters."""
 

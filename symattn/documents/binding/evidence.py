@@ -218,26 +218,11 @@ EVIDENCE: Mapping[Kind, Evidence] = {
 
 #: What says of a block that disagrees whether it is a mistake (more than 0), or misread.
 TRUST: Mapping[Kind, float] = {
-    "digits": 2.2,
-    "miss": -2.3,
-    "kin": 1.2,
-    "operands": 0.6,
-    "company": 1.8,
-    "section": 1.9,
-    "article": 2.1,
-    "formula": 1.4,
-    "name": 0.5,
-    "result": 0.4,
-    "output": 0.4,
-    "row": 0.6,
-    "around": 0.5,
-    "working": -1.0,
-    "sentence": -0.4,
-    "loose": -0.5,
-    "figures": -0.6,
-    "labels": 0.4,
-    "suggested": 0.4,
-}
+    "digits": 2.2, "miss": -2.3, "kin": 1.2, "operands": 0.6, "company": 1.8, "section": 1.9,
+    "article": 2.1, "formula": 1.4, "name": 0.5, "result": 0.4, "output": 0.4, "row": 0.6,
+    "around": 0.5, "working": -1.0, "sentence": -0.4, "loose": -0.5, "figures": -0.6,
+    "labels": 0.4, "suggested": 0.4,
+}  # fmt: skip
 #: Odds before anything is known.
 PRIOR = -4.7
 #: So many bits make a refutation.

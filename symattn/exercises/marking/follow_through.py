@@ -96,7 +96,7 @@ class Steps(Generic[M]):
         self._base, self._fault = base, fault
         self._inputs = inputs(case)
         self.put: dict[int, M] = base.put if base is not None else {}
-        self._values: dict[int, M] = {}
+        self._values: M | None = None
         self._run: Run[M] = Run(arithmetic, self._leaf)
 
     def __getitem__(self, node: Node) -> M:
@@ -108,26 +108,22 @@ class Steps(Generic[M]):
             return self._run[node]
         return self._input(node) if node.op == "given" else self._run.work(node)
 
-    def slipped(self, fault: InjectedFault) -> Steps[M]:
-        """The same with a slip, computed again where that changes anything."""
-        return Steps(self._arithmetic, self._case, self._given, self, fault)
+    def slipped(self, fault: InjectedFault, values: M | None = None) -> Steps[M]:
+        """The same with a slip, computed again where that changes anything; with these values,
+        be they of several slips, in the place of its one step."""
+        steps = Steps(self._arithmetic, self._case, self._given, self, fault)
+        steps._values = values
+        return steps
 
     def instead(self, fault: InjectedFault) -> M:
         """Return what stands in the place of the one step that a slip is made in."""
         (node,) = fault.instead.values()
         return self._run[node]
 
-    def standing(self, fault: InjectedFault, values: M) -> Steps[M]:
-        """The same with these values, be they of several slips, in the place of that step."""
-        steps = self.slipped(fault)
-        (serial,) = fault.instead
-        steps._values = {serial: values}
-        return steps
-
     def _leaf(self, node: Node) -> M | None:
         if self._base is not None and self._fault is not None:
             if (instead := self._fault.instead.get(node.serial)) is not None:
-                return self._values.get(node.serial) if self._values else self._run[instead]
+                return self._run[instead] if self._values is None else self._values
             if node.serial not in self._fault.reached:
                 return self._base._run[node]
         put = self.put.get(node.serial)

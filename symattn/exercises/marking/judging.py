@@ -223,10 +223,6 @@ class _Judging:
         self._loose.put(part.quantity, loose)
         self._sound.put(part.quantity, sound)
 
-    def _wrong_sources(self, blank: Blank) -> Iterator[Blank]:
-        wrong = ("follows", "slip", "wrong")
-        return (x for x in self._examiner.sources(blank) if self._outcomes.get(x) in wrong)
-
     def _name(self, part: Part) -> None:
         """Name the slip that gives the answers of a part that are wrong in themselves.
 
@@ -279,7 +275,8 @@ class _Judging:
         examiner, outcome = self._examiner, self._outcomes[blank]
         answer = self._script.answers.get(blank)
         text = answer.text if answer else self._script.unread.get(blank, "")
-        because = tuple(self._wrong_sources(blank)) if outcome == "follows" else ()
+        sources = examiner.sources(blank) if outcome == "follows" else ()
+        because = (x for x in sources if self._outcomes.get(x) in ("follows", "slip", "wrong"))
         pen = self._pen_slips(blank) if outcome == "wrong" else iter(())
         return Mark(
             blank=blank,
@@ -288,7 +285,7 @@ class _Judging:
             outcome=outcome,
             correct=_correct(examiner.entry(blank), part, examiner.exercise.case.rounding),
             fewer=blank in self._fewer,
-            because=because,
+            because=tuple(because),
             slip=self._slips.get(self._of_slip.get(blank)),
             but=next(pen, ""),
         )

@@ -165,9 +165,8 @@ class SlipSearch:
         """Return what a part is by each of some slips, from exact numbers."""
         known = self._predicted.setdefault(name, {})
         if missing := [fault for fault in faults if fault not in known]:
-            known.update(
-                zip(missing, _values(self._exact, self._named[name], missing), strict=True)
-            )
+            values = _values(self._exact, self._named[name], missing)
+            known |= zip(missing, values, strict=True)
         return np.array([known[fault] for fault in faults])
 
 
@@ -178,13 +177,11 @@ def _values(steps: Steps[Matrix], node: Node, faults: Sequence[InjectedFault]) -
     for k, fault in enumerate(faults):
         places[tuple(fault.instead)].append(k)
     for place, those in places.items():
-        first = faults[those[0]]
         if len(place) == 1:
             stack = np.array([steps.instead(faults[k]) for k in those])
-            values[those] = steps.standing(first, stack)[node]
+            values[those] = steps.slipped(faults[those[0]], stack)[node]
         else:
-            for k in those:
-                values[k] = steps.slipped(faults[k])[node]
+            values[those] = [steps.slipped(faults[k])[node] for k in those]
     return values
 
 
