@@ -64,8 +64,9 @@ _UNWRITTEN = ("above", "table", "triangle", "spread", "scatter", "concat")
 #: A figure is visibly another from so many units of its last place on.
 VISIBLE = 5
 
-#: Numbers are rounded to fewer places than so many before they are used.
-_PLACES = 4
+#: Numbers are rounded to fewer places than so many before they are used, and rows taken for
+#: others where there are no more.
+_PLACES, _LINES = 4, 8
 #: Numbers that stand for any: no fault goes unseen because of their values.
 _ANY = 4
 
@@ -244,17 +245,16 @@ class _Suspects:
 
     def _slips(self, node: Node) -> Iterator[MadeSlip]:
         """The slips of a step: of an operation, of what it is made of, of its rows."""
-        value = self._run[node][0, 0] if node.grid == (1, 1) else None
         yield from self._recipe.slips(node, lambda x: float(self._run[x][0, 0]))
         itself = Node(node.op, node.operands, node.shape, node.extra)
-        if node.serial in self._recipe.names:
+        if node.serial in self._recipe.names and max(node.grid) <= _LINES:
             for kind, axes, words in arrangements(node):
                 yield kind, Node("pick", (itself,), node.shape, axes), words
         if node.grid[0] == node.grid[1] > 1:
             yield "result-transposed", Node("transpose", (itself,), node.shape), ()
-        # A number that is computed from numbers that all versions share.
-        is_fixed = all(x.grid == (1, 1) for x in ancestors([node]))
-        if value is not None and node.operands and is_fixed:
+        # Of numbers those that are computed from what all versions share.
+        if node.operands and all(x.grid == (1, 1) for x in ancestors([node])):
+            value = self._run[node][0, 0]
             for places in range(_PLACES):
                 near = fmpq(*Decimal(f"{value:.{places}f}").as_integer_ratio())
                 if near:

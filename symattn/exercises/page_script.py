@@ -44,7 +44,7 @@ def page_script(exercise: Exercise, say: Language) -> PageScript:
     >>> from symattn.exercises.exercise import exercise
     >>> from symattn.languages.language import ENGLISH
     >>> made = page_script(exercise(load("cat-sat-mat")), ENGLISH).data
-    >>> made["parts"][2]["of"], [slip["says"] for slip in made["slips"] if slip["part"] == 1][0]
+    >>> made["parts"][2]["of"], [says for part, *_, says in made["slips"] if part == 1][0]
     ('A', 'Without the division by sqrt(d_k)?')
     """
     if exercise.is_proof:
@@ -78,15 +78,15 @@ def page_script(exercise: Exercise, say: Language) -> PageScript:
             for part, node in zip(exercise.parts, targets, strict=True)
         ],
         "slips": [
-            {
-                "part": asked[fault.part],
-                "cost": cost,
-                "key": keys.setdefault(fault.key, len(keys)),
-                "usual": int(KINDS[fault.kind].by_hand),
-                "early": int(fault.kind == "rounded"),
-                "instead": [[places[x], places[node.serial]] for x, node in fault.instead.items()],
-                "says": (fault.text(say) if fault.pieces else say.again(fault.phrase)) + "?",
-            }
+            [
+                asked[fault.part],
+                cost,
+                keys.setdefault(fault.key, len(keys)),
+                int(KINDS[fault.kind].by_hand),
+                int(fault.kind == "rounded"),
+                [[places[x], places[node.serial]] for x, node in fault.instead.items()],
+                (fault.text(say) if fault.pieces else say.again(fault.phrase)) + "?",
+            ]
             for fault, cost in slips
         ],
         "weighing": WEIGHING._asdict(),

@@ -36,7 +36,7 @@ def rows(name: str, places: int) -> list[list[str]]:
 
 @pytest.fixture(autouse=True)
 def _added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(KINDS, "added-twice", ROW)  # type: ignore[arg-type]
+    monkeypatch.setitem(KINDS, "added-twice", ROW)
 
 
 def test_an_audit_names_a_slip_that_is_added() -> None:
@@ -60,9 +60,7 @@ def test_exercises_and_marks_name_it() -> None:
         ("added-twice", "Y with B added twice")
     ]
     assert {mark.outcome for _, marks in judged.parts[1:] for mark in marks} == {"follows"}
-    assert "With B added twice?" in {
-        slip["says"] for slip in page_script(one, ENGLISH).data["slips"]
-    }
+    assert "With B added twice?" in {says for *_, says in page_script(one, ENGLISH).data["slips"]}
     assert "added twice" in html.document(solution(one))
     assert "added twice" in stack([one])
 

@@ -207,7 +207,8 @@ class Examiner {
       ({op, operands, rows, columns, extra: op === "table" ? each(extra, given) : extra}));
     this.parts = exercise.parts;
     this.weighing = exercise.weighing;
-    this.slips = exercise.slips.map((slip) => ({...slip, instead: new Map(slip.instead)}));
+    this.slips = exercise.slips.map(([part, cost, key, usual, early, instead, says]) =>
+      ({part, cost, key, usual, early, instead: new Map(instead), says}));
     const {parts} = exercise;
     // Each part after those that it is computed from.
     this.inOrder = [...parts.keys()].sort((a, b) => parts[a].node - parts[b].node);
