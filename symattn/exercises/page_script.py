@@ -144,6 +144,7 @@ def _words(say: Language) -> Iterator[tuple[str, str]]:
     yield "early", say.text("Rounded too early: keep more places until the end.")
     yield "fewer", say.text("Right so far, but {places} places were asked for.", **fields)
     yield "follows", say.text("Agrees with your earlier answers: the method is right.")
+    yield "again", say.text("Comes of the same mistake, which counts once.")
     yield "wrong", say.text("Not right.")
     yield "unread", say.text("This is not a number.")
     yield "blank", ""

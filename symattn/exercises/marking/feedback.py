@@ -195,7 +195,7 @@ class Feedback:
                     quantities=", ".join(names),
                 )
             case "follows":
-                yield say("Follows from the same mistake: the method is right.")
+                yield say("Comes of the same mistake, which counts once.")
             case "slip":
                 assert mark.slip is not None
                 yield say("Mistake: {slip}.", slip=say.again(mark.slip.phrase))

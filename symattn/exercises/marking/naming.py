@@ -172,8 +172,7 @@ class SlipSearch:
 
 def _values(steps: Steps[Matrix], node: Node, faults: Sequence[InjectedFault]) -> Matrix:
     """Return what a step is by each of some slips: those of one place together."""
-    values = np.empty((len(faults), *node.grid))
-    places: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    values, places = np.empty((len(faults), *node.grid)), defaultdict(list)
     for k, fault in enumerate(faults):
         places[tuple(fault.instead)].append(k)
     for place, those in places.items():

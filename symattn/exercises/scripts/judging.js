@@ -282,7 +282,8 @@ class Examiner {
     if (!found) return;
     const {slip, given} = found;
     const is = slip.early ? "early" : keys.has(slip.key) ? "follows" : "slip";
-    for (const x of given) Object.assign(x, {is}, is === "slip" ? {slip: slip.says} : {});
+    const told = {slip: {slip: slip.says}, follows: {told: "again"}};
+    for (const x of given) Object.assign(x, {is}, told[is]);
     before.push(slip);
   }
 

@@ -97,8 +97,8 @@ class Page {
     this.parts.forEach((part, k) => {
       const notes = new Map();
       part.cells.flat().forEach((cell, at) => {
-        const {is, slip} = outcomes[k].flat()[at];
-        const words = slip ?? filledIn(this.words[is], part);
+        const {is, slip, told} = outcomes[k].flat()[at];
+        const words = slip ?? filledIn(this.words[told ?? is], part);
         cell.input.dataset.outcome = is;
         cell.input.setAttribute("aria-invalid", ["slip", "wrong", "unread"].includes(is));
         cell.sign.textContent = SHOWN[is];
