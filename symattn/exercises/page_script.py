@@ -85,7 +85,7 @@ def page_script(exercise: Exercise, say: Language) -> PageScript:
                 int(KINDS[fault.kind].by_hand),
                 int(fault.kind == "rounded"),
                 [[places[x], places[node.serial]] for x, node in fault.instead.items()],
-                (fault.text(say) if fault.pieces else say.again(fault.phrase)) + "?",
+                (say.again(fault.phrase) if fault.pieces is None else fault.text(say)) + "?",
             ]
             for fault, cost in slips
         ],
