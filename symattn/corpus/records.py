@@ -44,20 +44,14 @@ _KEPT = {
     "failure": str | None,
     "audit?": {
         "summary": dict.fromkeys(COUNTS, _COUNT),
-        "claims": [
-            {
-                "file": str,
-                **{f"{name}?": _COUNT for name in PLACES},
-                **dict.fromkeys(WORDS, str | None),
-                "cause?": frozenset(CAUSES),
-                "coarse": bool,
-            }
-        ],
+        "claims": [{
+            "file": str, **{f"{name}?": _COUNT for name in PLACES},
+            **dict.fromkeys(WORDS, str | None), "cause?": frozenset(CAUSES), "coarse": bool,
+        }],
         "causes": [{"kind": str, "sentence": str}],
-        "open": [{"why": str}],
-        "unread": [{"count": _COUNT}],
+        "open": [{"why": str}], "unread": [{"count": _COUNT}],
     },
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

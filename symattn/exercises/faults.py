@@ -56,10 +56,12 @@ T = TypeVar("T")
 #: A row and a column of the grid of a part.
 At = tuple[int, int]
 
-#: Kinds whose term is one of a sum.
-_OF_TERMS = ("term-dropped", "term-sign")
+#: Kinds whose term is one of a sum, and what is told of none.
+_OF_TERMS, _OF_SUMS = ("term-dropped", "term-sign"), ("term-sign", "add")
 #: Operations that no formula on a board has: they tell places, which words do.
 _UNWRITTEN = ("above", "table", "triangle", "spread", "scatter", "concat")
+
+_TELLING = ("above", "scatter")
 
 #: A figure is visibly another from so many units of its last place on.
 VISIBLE = 5
@@ -193,7 +195,7 @@ class _Suspects:
     def found(self) -> Iterator[InjectedFault]:
         """Yield what shows in a part, first that which is told by a sentence for a board."""
         covered: set[int] = set()
-        for name, target in self._targets.items():
+        for name, target in sorted(self._targets.items(), key=lambda item: item[1].serial):
             inside = [x for x in ancestors([target]) if x.serial not in covered]
             covered |= {x.serial for x in inside}
             right = self._run[target]
@@ -209,12 +211,15 @@ class _Suspects:
             yield from (of_part[place] for place in sorted(known.values()))
 
     def _of_step(self, part: str, node: Node) -> Iterator[InjectedFault]:
-        if node.serial in self._inside:
-            return
         recipe = self._recipe
+        # Nobody makes a slip in what tells classes and places.
+        if node.serial in self._inside or any(x.op in _TELLING for x in (node, *node.operands)):
+            return
         reached = {x.serial for x in self._order if recipe.depends(x, node)}
         for kind, instead, words in self._slips(node):
-            if instead.grid != node.grid or instead is node:
+            # Functions are mistaken as a whole.
+            is_inside = any(isinstance(x, Node) and x.serial in self._inside for x in words)
+            if instead.grid != node.grid or instead is node or is_inside:
                 continue
             said = (x if isinstance(x, str) else recipe.text(x) for x in words)
             yield InjectedFault(
@@ -265,7 +270,8 @@ class _Suspects:
     ) -> Mapping[str, Tree | str] | None:
         """Return the words of a slip that people make by hand, by their letters; None where no
         sentence tells them."""
-        if not KINDS[kind].by_hand or (node.op == "add" and kind == "term-sign"):
+        # A sign may be lost in any step, which needs no saying.
+        if not KINDS[kind].by_hand or kind == "sign-flipped" or (kind, node.op) == _OF_SUMS:
             return None
         pieces: dict[str, Tree | str] = {}
         for letter, word in zip(ascii_lowercase[1:], words, strict=False):

@@ -14,7 +14,7 @@ from typing import Any
 
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise
-from symattn.exercises.faults import inputs
+from symattn.exercises.faults import inputs, suspects
 from symattn.exercises.marking.follow_through import FollowThrough
 from symattn.exercises.marking.naming import WEIGHING, SlipSearch
 from symattn.languages.language import Language
@@ -44,24 +44,24 @@ def page_script(exercise: Exercise, say: Language) -> PageScript:
     >>> from symattn.exercises.exercise import exercise
     >>> from symattn.languages.language import ENGLISH
     >>> made = page_script(exercise(load("cat-sat-mat")), ENGLISH).data
-    >>> made["parts"][2]["of"], [says for part, *_, says in made["slips"] if part == 1][0]
+    >>> made["parts"][2]["of"], made["slips"][made["parts"][1]["slips"][0][0]][-1]
     ('A', 'Without the division by sqrt(d_k)?')
     """
     if exercise.is_proof:
         raise Malformed("a proof has no figures to check: --interactive needs another level")
     program = exercise.case.program
     targets = [program.named[part.quantity] for part in exercise.parts]
-    following = FollowThrough(exercise.solution)
+    # A page has a hundred places, and needs two of them to round.
+    following = FollowThrough(exercise.solution, _DIGITS - 2)
     for part in exercise.parts:
         rows = following.computed(part.quantity)
         if not all(x is None or x.is_finite() for row in rows for x in row):
             raise Malformed(f"{part.quantity} can't be computed by a page: use 'symattn mark'")
-    search = SlipSearch(exercise)
-    slips = [found for of_part in search.of_parts.values() for found in of_part]
-    instead = [node for fault, _ in slips for node in fault.instead.values()]
+    of_parts, slips = SlipSearch(exercise).of_parts, suspects(exercise)
+    instead = [node for fault in slips for node in fault.instead.values()]
+    numbers = {fault: number for number, fault in enumerate(slips)}
     nodes = ancestors([*targets, *instead])
     places = {node.serial: place for place, node in enumerate(nodes)}
-    asked = {part.quantity: place for place, part in enumerate(exercise.parts)}
     keys: dict[object, int] = {}
     data = {
         "name": exercise.name,
@@ -74,20 +74,19 @@ def page_script(exercise: Exercise, say: Language) -> PageScript:
                 "node": places[node.serial],
                 "places": part.places,
                 "labels": exercise.labels(part),
+                "slips": [(numbers[fault], cost) for fault, cost in of_parts[part.quantity]],
             }
             for part, node in zip(exercise.parts, targets, strict=True)
         ],
         "slips": [
             [
-                asked[fault.part],
-                cost,
                 keys.setdefault(fault.key, len(keys)),
-                int(KINDS[fault.kind].by_hand),
+                int(KINDS[fault.kind].by_hand) + (fault.pieces is not None),
                 int(fault.kind == "rounded"),
                 [[places[x], places[node.serial]] for x, node in fault.instead.items()],
                 (say.again(fault.phrase) if fault.pieces is None else fault.text(say)) + "?",
             ]
-            for fault, cost in slips
+            for fault in slips
         ],
         "weighing": WEIGHING._asdict(),
         "words": dict(_words(say)),

@@ -221,29 +221,18 @@ def _left_open(node: Node, *operands: DoubleDouble) -> DoubleDouble:
 
 
 _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
-    "constant": _constant,
-    "table": _table,
-    "triangle": _triangle,
-    **dict.fromkeys(MOVES, _moved),
+    "constant": _constant, "table": _table, "triangle": _triangle, **dict.fromkeys(MOVES, _moved),
     # Of a masked score that is put among zeros nothing is known.
     "scatter": lambda node, x: _moved(node, _open(x)),
-    "negate": lambda node, x: double_double.negative(_open(x)),
-    "add": _add,
-    "subtract": _subtract,
-    "multiply": _multiply,
-    "divide": _divide,
-    "matmul": _matmul,
+    "negate": lambda node, x: double_double.negative(_open(x)), "add": _add,
+    "subtract": _subtract, "multiply": _multiply, "divide": _divide, "matmul": _matmul,
     "sqrt": lambda node, x: double_double.sqrt(_open(x)),
     "exp": lambda node, x: double_double.exp(x),
-    "log": lambda node, x: double_double.log(_open(x)),
-    "tanh": _tanh,
+    "log": lambda node, x: double_double.log(_open(x)), "tanh": _tanh,
     "maximum": lambda node, x, y: double_double.maximum(x, y),
     "above": lambda node, x, y: double_double.above(x, y),
     "sin": lambda node, x: double_double.sin(_open(x)),
     "cos": lambda node, x: double_double.cos(_open(x)),
-    "erf": lambda node, x: double_double.erf(_open(x)),
-    "softmax": _softmax,
-    "hide": _hide,
-    **dict.fromkeys(SUMS, _sum),
-    "rowmax": _rowmax,
-}
+    "erf": lambda node, x: double_double.erf(_open(x)), "softmax": _softmax, "hide": _hide,
+    **dict.fromkeys(SUMS, _sum), "rowmax": _rowmax,
+}  # fmt: skip

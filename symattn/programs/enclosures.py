@@ -447,14 +447,10 @@ def matrix(rows: Iterable[Iterable[Value | Masked]]) -> Matrix:
 
 #: How each operation that only moves entries moves those of an array of any kind of number.
 MOVES: Mapping[str, Callable[..., Array]] = {
-    "copy": lambda node, x: x,
-    "reshape": lambda node, x: x,
-    "transpose": lambda node, x: x.swapaxes(-1, -2),
-    "concat": _concat,
-    "pick": _pick,
-    "scatter": _scatter,
-    "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
-}
+    "copy": lambda node, x: x, "reshape": lambda node, x: x,
+    "transpose": lambda node, x: x.swapaxes(-1, -2), "concat": _concat, "pick": _pick,
+    "scatter": _scatter, "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
+}  # fmt: skip
 _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     **MOVES,
     "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),

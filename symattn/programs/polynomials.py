@@ -436,19 +436,9 @@ def _rowsum(node: Node, x: Polynomials) -> Polynomials:
 
 
 _OPERATIONS: Mapping[str, Callable[..., Held]] = {
-    "constant": _constant,
-    "triangle": _triangle,
-    "copy": lambda node, x: x,
-    "reshape": lambda node, x: x,
-    "transpose": _transpose,
-    "negate": _negate,
-    "add": _add,
-    "subtract": lambda node, x, y: _add(node, x, _negate(node, y)),
-    "multiply": _multiply,
-    "divide": _divide,
-    "matmul": _matmul,
-    "sqrt": _sqrt,
-    "softmax": _softmax,
-    "hide": _hide,
+    "constant": _constant, "triangle": _triangle, "copy": lambda node, x: x,
+    "reshape": lambda node, x: x, "transpose": _transpose, "negate": _negate, "add": _add,
+    "subtract": lambda node, x, y: _add(node, x, _negate(node, y)), "multiply": _multiply,
+    "divide": _divide, "matmul": _matmul, "sqrt": _sqrt, "softmax": _softmax, "hide": _hide,
     "rowsum": _rowsum,
-}
+}  # fmt: skip

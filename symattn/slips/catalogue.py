@@ -74,13 +74,16 @@ KINDS: Mapping[str, Slip] = {
         Rule("M / sqrt(s)", "M / s", ("s",)), Rule("M * sqrt(s)", "M * s", ("s",))), by_hand=True),
     "scaled-twice": Slip(5.5, "{a} with the {b} {c} twice", (
         Rule("M / s", "M / s / s", (_BY, "s")), Rule("M * s", "M * s * s", (_TIMES, "s")))),
+    "scale-inverted": Slip(8.0, "{a} {b} {c}, not {d}", (
+        Rule("M / s", "M * s", (Sentence("multiplied by"), "s", Sentence("divided"))),
+        Rule("M * s", "M / s", (Sentence("divided by"), "s", Sentence("multiplied")))),
+        by_hand=True),
     "off-by-one": Slip(6.0, "{a} divided by {b} instead of {c}", (
         Rule("M / r", "M / m", ("m", "r")),)),
     "other-scale": Slip(5.5, "{a} with {b} instead of {c}", (
         Rule("M / sqrt(s)", "M / sqrt(n)", ("sqrt(n)", "sqrt(s)")),
-        Rule("M / r", "M / n", ("n", "r")),
         Rule("M * sqrt(s)", "M * sqrt(n)", ("sqrt(n)", "sqrt(s)")),
-        Rule("M * r", "M * n", ("n", "r")),
+        Rule("M / r", "M / n", ("n", "r")), Rule("M * r", "M * n", ("n", "r")),
         Rule("M * r", "M * m", ("m", "r")))),
     "not-normalised": Slip(4.5, "{a} without the division by the sums of the exponentials", (
         Rule("softmax(X)", "exp(X)"),), by_hand=True),
@@ -93,8 +96,11 @@ KINDS: Mapping[str, Slip] = {
     "mask-forgotten": Slip(4.5, "{a} without the mask", (Rule("mask(X, K)", "X"),), by_hand=True),
     "mask-as-zero": Slip(5.0, "{a} with 0 for a masked score instead of minus infinity", (
         Rule("mask(X, K)", "X * K"),), by_hand=True),
-    "mask-transposed": Slip(6.0, "{a} with the mask inverted", (
+    "mask-transposed": Slip(6.0, "{a} with the mask transposed", (
         Rule("mask(X, K)", "mask(X, K.T)"),), by_hand=True),
+    "mask-negated": Slip(8.5,
+        "{a} with the mask negated: what should be hidden is seen, and nothing else", (
+        Rule("mask(X, K)", "mask(X, 1 - K)"),), by_hand=True),
     "transposed": Slip(4.5, "{a} with {b} {c}", (
         Rule("X.T @ Y", "X @ Y", ("X", NOT_TURNED)), Rule("X @ Y", "X.T @ Y", ("X", TURNED)),
         Rule("X @ Y.T", "X @ Y", ("Y", NOT_TURNED)), Rule("X @ Y", "X @ Y.T", ("Y", TURNED))),
@@ -118,7 +124,7 @@ KINDS: Mapping[str, Slip] = {
     "other-quantity": Slip(5.5, "{a} replaced by {b}", once=True),
     "other-matrix": Slip(5.0, "{a} with {b} instead of {c}", once=True),
     "sign-flipped": Slip(6.0, "{a} with the wrong sign", (
-        Rule("mask(X, K)", "mask(-X, K)"), Rule("X", "-X"))),
+        Rule("mask(X, K)", "mask(-X, K)"), Rule("X", "-X")), by_hand=True),
     "rounded": Slip(4.0, "{a} rounded to {b} before it was used"),
     "held-in": Slip(7.0, "{a} stored as {b}"),
     "result-transposed": Slip(5.5, "{a} transposed"),
@@ -126,9 +132,9 @@ KINDS: Mapping[str, Slip] = {
     "row-reused": Slip(5.0, "{a} with row {b} used for row {c}, counted from 0"),
     "column-reused": Slip(5.5, "{a} with column {b} used for column {c}, counted from 0"),
     "rows-swapped": Slip(5.5, "{a} with rows {b} and {c} swapped, counted from 0"),
-    "columns-swapped": Slip(7.0, "{a} with columns {b} and {c} swapped, counted from 0"),
+    "columns-swapped": Slip(8.0, "{a} with columns {b} and {c} swapped, counted from 0"),
     "entry-reused": Slip(4.5, "{a} used instead of {b}"),
-    "entry-of-column": Slip(7.0, "{a} used instead of {b}"),
+    "entry-of-column": Slip(8.0, "{a} used instead of {b}"),
     "entries-swapped": Slip(6.0, "{a} and {b} swapped"),
     "product-dropped": Slip(5.5, "{a} without the part {b} of its sum"),
     "product-sign": Slip(6.5, "{a} with the wrong sign of {b} in its sum"),
@@ -138,7 +144,6 @@ KINDS: Mapping[str, Slip] = {
 
 #: Kinds that only kernels show, whose arrays :mod:`symattn.testing` makes, by name.
 OF_KERNELS: Mapping[str, str] = {
-    "mask-negated": "{a} with the mask negated: what should be hidden is seen, and nothing else",
     "mask-reversed": "{a} with the mask counted from the last key",
     "mask-of-row": "{a} with the first query's mask for all",
     "mask-as-number": "{a} with the mask added as 1 and 0",
@@ -455,6 +460,7 @@ OF_CALLS: Mapping[str, tuple[Rule, ...]] = {
           for f, other in (("silu", "sigmoid"), ("log_softmax", "softmax"), ("var", "std"),
                            ("std", "var"), ("max", "min"), ("min", "max"), ("rowmin", "rowmax"),
                            ("rmsnorm", "layernorm"))),
+        Rule("relu()", "gelu(x)"), Rule("gelu()", "relu(x)"),
     ),
 }  # fmt: skip
 
@@ -465,7 +471,7 @@ def mistaken_calls(node: Node) -> Iterator[MadeSlip]:
     >>> from symattn.programs.program import program
     >>> p = program({"X": (2, 3)}, {"H": "gelu(X)"})
     >>> [kind for kind, _, _ in mistaken_calls(p.quantities["H"])]
-    ['function-dropped', 'other-function']
+    ['function-dropped', 'other-function', 'other-function']
     """
     call = node.written
     if call is None:

@@ -37,7 +37,7 @@ WHOLE = [
     ("other-scale", "T", "S / sqrt(4)", "T with sqrt(4) instead of sqrt(d_k)"),
     ("mask-forgotten", "M", "T", "M without the mask"),
     ("mask-forgotten", "A", "softmax(T)", "M without the mask"),
-    ("mask-transposed", "M", "causal(T.T).T", "M with the mask inverted"),
+    ("mask-transposed", "M", "causal(T.T).T", "M with the mask transposed"),
     (
         "mask-after",
         "A",
@@ -109,7 +109,7 @@ OTHER = [
     ({"S": "Q @ K.T + W_V"}, "S", "Q @ K.T - W_V", "S with the wrong sign of W_V"),
     ({"S": "Q @ K.T - W_V"}, "S", "Q @ K.T + W_V", "S with the wrong sign of W_V"),
     ({"M": "mask(T, P)"}, "M", "T", "M without the mask"),
-    ({"M": "mask(T, P)"}, "M", "mask(T, P.T)", "M with the mask inverted"),
+    ({"M": "mask(T, P)"}, "M", "mask(T, P.T)", "M with the mask transposed"),
     ({"Y": "concat(A @ V, V)"}, "Y", "concat(V, A @ V)", "Y with parts 0 and 1 swapped"),
     (
         {"A": "softmax(causal(Q @ K.T / sqrt(d_k)))"},

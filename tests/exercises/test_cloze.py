@@ -240,7 +240,7 @@ def test_mistakes_are_told_apart(name):
         near = [abs(x - y) for k, x in enumerate(numbers) for y in numbers[:k]]
         assert all(distance >= 4 * right.tolerance for distance in near), quantity
         for answer in wrong:
-            assert re.match(r"With(out)? [^<{}\\]+\?", answer.feedback)
+            assert re.match(r"(With(out)?|Multiplied by|Divided by) [^<{}\\]+\?", answer.feedback)
             assert answer.share < 1 or len(str(answer.number).replace(".", "").strip("-0")) > 2
 
 

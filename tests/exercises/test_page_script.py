@@ -15,8 +15,9 @@ import pytest
 from flint import fmpq
 
 from symattn.cases import library
+from symattn.cases.case import make
 from symattn.errors import Malformed
-from symattn.exercises.exercise import Exercise, exercise
+from symattn.exercises.exercise import Exercise, Part, exercise
 from symattn.exercises.marking import follow_through
 from symattn.exercises.marking.answer_files import read_answers
 from symattn.exercises.marking.collecting import Blank, Script, read_answer
@@ -290,6 +291,37 @@ def test_what_has_no_page() -> None:
     """A proof has nothing to check."""
     with pytest.raises(Malformed, match="no figures"):
         question(exercise(library.load("cat-sat-mat"), "proof"), interactive=True)
+
+
+FAR = [([["-300", "-301"]], "log(exp(S))"), ([["1e-60", "1e-60"]], "S / sqrt(rowsum(S * S))")]
+
+
+@pytest.mark.parametrize(("rows", "step"), FAR)
+def test_what_a_page_has_too_few_places_for(rows: Any, step: str) -> None:
+    """It is refused when the page is made, not on it."""
+    with pytest.raises(Malformed, match="can't be computed by a page"):
+        question(exercise(make("far", {"S": rows}, {"L": step})), interactive=True)
+
+
+#: A gradient by hand, whose upstream is not all ones.
+BY_HAND = make(
+    "by-hand",
+    {"S": [[1, 2], [0, 1]], "G": [[2, 1], [1, 3]]},
+    {"A": "softmax(S)", "H": "A * (G - rowsum(A * G))"},
+)
+
+
+@in_browser
+@pytest.mark.heavy
+@pytest.mark.parametrize("parts", [("A", "H"), ("H",), ("H", "A")])
+def test_gradients_by_hand_are_judged_alike(
+    parts: tuple[str, ...], chromium: Browser, tmp_path: Path
+) -> None:
+    """Where a mean is by weights that a student wrote down, or mistook, too."""
+    one = Exercise(BY_HAND, "forward", tuple(Part(name, 1) for name in parts))
+    opened(chromium, tmp_path, one)
+    for texts, script in scripts(one, 60, seed=5):
+        assert judged(chromium, one, texts) == marked(Examiner(one), script)
 
 
 def test_words_are_said_in_german() -> None:

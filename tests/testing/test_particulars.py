@@ -40,7 +40,7 @@ class MixedUp(Kernel):
         (
             Kernel(scores=hiding(lambda n_q, n_k: np.tri(n_k, n_q, dtype=bool).T)),
             {"causal": "top-left"},
-            "the scores with the mask inverted",
+            "the scores with the mask transposed",
             ALL,
         ),
         (

@@ -44,14 +44,22 @@ Written = Mapping[tuple[int, int], arb | None]
 """Numbers that stand for entries of a step; None is a masked score."""
 
 
-class Rounding(BallMatrices):
-    """Balls wide enough for every result that may have been rounded to so many places.
-
-    What needs no rounding stays what it is. A softmax is worked as on paper:
-    exponentials, their sums, quotients.
-    """
+class Plain(BallMatrices):
+    """Balls of numbers that need not be what they should: no row that a student wrote down is
+    known to sum to 1, nor one to 0."""
 
     centres = sees_factors = False
+
+    def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
+        return x.filled(arb.nan()) * y.filled(arb.nan())
+
+
+class Rounding(Plain):
+    """Balls wide enough for every result that may have been rounded to so many places.
+
+    What needs no rounding stays what it is; what is nearly 0 does. A softmax is worked as on paper:
+    exponentials, their sums, quotients.
+    """
 
     def __init__(self, places: int) -> None:
         self._scale = 10**places
@@ -72,7 +80,8 @@ class Rounding(BallMatrices):
 
     def _rounded(self, entry: arb) -> arb:
         scaled = entry * self._scale
-        if abs(scaled - (scaled.mid() + _HALF).floor()) < _SHARP:
+        whole = (scaled.mid() + _HALF).floor()
+        if abs(scaled - whole) < _SHARP and (whole != 0 or entry == 0):
             return entry
         return entry + arb(0, self._half)
 
@@ -177,7 +186,7 @@ class FollowThrough:
         self._bits = bits
         self._case = solution.case
         self._nodes = solution.program.named
-        arithmetic = BallMatrices() if places is None else Rounding(places)
+        arithmetic = Plain() if places is None else Rounding(places)
         self._steps: Steps[Enclosure] = Steps(
             arithmetic, solution.case, lambda rows: enclose(rows, bits)
         )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from flint import arb, fmpq
 
 from symattn.auditing.standard import Recipes, Standard, correct_count, is_truncated
-from symattn.errors import Undecided
+from symattn.errors import Malformed, Undecided
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.collecting import (
     Blank,
@@ -57,6 +57,8 @@ class Examiner:
     """
 
     def __init__(self, exercise: Exercise) -> None:
+        if exercise.is_proof:
+            raise Malformed("its parts are proofs, which only people can mark")
         self.exercise = exercise
         self.solution = exercise.solution
         self.nodes = self.solution.program.named
@@ -257,11 +259,10 @@ class _Judging:
 
     def _slip(self, key: object) -> MarkedSlip:
         """A slip with all the places where it was made."""
-        found = self._named[key]
-        first, *_ = found
+        first, *_ = found = self._named[key]
         said = phrase(first.fault.kind, together(each.fault.words for each in found))
-        rivals = tuple(dict.fromkeys(fault.phrase for fault in first.rivals))
-        return MarkedSlip(first.fault.kind, said, rivals)
+        rivals = dict.fromkeys(fault.phrase for fault in first.rivals)
+        return MarkedSlip(first.fault.kind, said, tuple(rivals))
 
     def _pen_slips(self, blank: Blank) -> Iterator[Sentence]:
         entry, printed = self._examiner.entry(blank), self._printed[blank]
@@ -277,7 +278,6 @@ class _Judging:
         text = answer.text if answer else self._script.unread.get(blank, "")
         sources = examiner.sources(blank) if outcome == "follows" else ()
         because = (x for x in sources if self._outcomes.get(x) in ("follows", "slip", "wrong"))
-        pen = self._pen_slips(blank) if outcome == "wrong" else iter(())
         return Mark(
             blank=blank,
             label=examiner.labels[blank.quantity][blank.i][blank.j],
@@ -287,7 +287,7 @@ class _Judging:
             fewer=blank in self._fewer,
             because=tuple(because),
             slip=self._slips.get(self._of_slip.get(blank)),
-            but=next(pen, ""),
+            but=next(self._pen_slips(blank), "") if outcome == "wrong" else "",
         )
 
 

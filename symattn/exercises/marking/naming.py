@@ -28,19 +28,17 @@ from symattn.exercises.marking.follow_through import Floats, FollowThrough, Step
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import PrintedNumber
 from symattn.programs.enclosures import Matrix, matrix
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import Node, ancestors
 from symattn.slips.catalogue import KINDS
 
 Flags = npt.NDArray[np.bool_]
 
 
 class Weighing(NamedTuple):
-    """The numbers that slips are weighed by, in quarters of a bit.
-
-    An answer says so much for a slip at ``least``, at ``most``, and at most ``alone``; a slip
-    must say the ``gate`` beyond its cost, and be so far ``ahead`` of others. A right answer
-    that it changes costs it what is ``broken``, a wrong one that it changes to no avail what is
-    ``missed``.
+    """The numbers that slips are weighed by, in quarters of a bit: what an answer says at
+    ``least``, at ``most``, and at most ``alone``; what a slip must say beyond its cost (the
+    ``gate``), how far it must be ``ahead`` of others, and what a right answer costs that is
+    ``broken``, or a wrong one that is changed to no avail (``missed``).
     """
 
     least: int = 8
@@ -69,11 +67,6 @@ class Answer(NamedTuple):
     def number(self) -> float:
         """The answer as a float."""
         return -inf if self.printed is None else floating(self.printed.value)
-
-    @property
-    def ball(self) -> arb | None:
-        """The answer as a ball; None for a masked score."""
-        return None if self.printed is None else arb(self.printed.value)
 
 
 @dataclass(frozen=True)
@@ -108,19 +101,21 @@ class SlipSearch:
 
     @cached_property
     def of_parts(self) -> Mapping[str, tuple[tuple[InjectedFault, int], ...]]:
-        """The slips that show in each part first, and what each costs."""
-        known = suspects(self._exercise)
-        counts = Counter((fault.part, fault.kind) for fault in known)
-
-        def cost(fault: InjectedFault) -> int:
-            return round(4 * (KINDS[fault.kind].price + log2(counts[fault.part, fault.kind])))
-
-        return {
-            part.quantity: tuple(
-                (fault, cost(fault)) for fault in known if fault.part == part.quantity
+        """The slips that may be made in each part, and what each costs."""
+        known, found = suspects(self._exercise), {}
+        asked = {self._named[part.quantity].serial for part in self._exercise.parts}
+        for part in self._exercise.parts:
+            # It is made behind the parts that this one is computed from.
+            own = self._named[part.quantity]
+            steps = ancestors([own], stop=lambda x, own=own: x is not own and x.serial in asked)  # type: ignore[misc]
+            here = {x.serial for x in steps}
+            shown = [fault for fault in known if fault.instead.keys() <= here]
+            counts = Counter(fault.kind for fault in shown)
+            found[part.quantity] = tuple(
+                (fault, round(4 * (KINDS[fault.kind].price + log2(counts[fault.kind]))))
+                for fault in shown
             )
-            for part in self._exercise.parts
-        }
+        return found
 
     def named(
         self,
@@ -133,7 +128,7 @@ class SlipSearch:
         """The slip that gives the wrong answers of a part, if one can be named.
 
         ``own`` has the student's own numbers in it, ``before`` are the slips that were named in
-        parts before, which cost nothing again; what shows first in parts that are ``missing``,
+        parts before, which cost nothing again; what is made in parts that are ``missing``,
         as they were not answered whole, may show here.
         """
         serial = self._named[part.quantity].serial
@@ -194,6 +189,7 @@ class _Weighed:
         self._rows, self._columns = [x.i for x in answers], [x.j for x in answers]
         self._wrong = np.array([x.is_wrong for x in answers])
         self._numbers = np.array([x.number for x in answers])
+        self._written = [None if x.printed is None else x.printed.value for x in answers]
         self._bits = np.array([_bits(x.printed, right[x.i][x.j]) for x in answers])
 
     def _of(self, values: Matrix) -> Matrix:
@@ -218,15 +214,20 @@ class _Weighed:
             given[k], same[k] = self._exactly_near(faults[int(k)], track)
         explained, missed = given & self._wrong, ~given & self._wrong & ~same
         broken = ~given & ~self._wrong & ~same
-        bits = explained @ self._bits
-        bits = np.where(explained.sum(axis=1) == 1, np.minimum(bits, WEIGHING.alone), bits)
+        said = explained @ self._bits
         found, lost, wrong = (x.sum(axis=1) for x in (explained, missed, broken))
-        bits = bits - costs - WEIGHING.broken * wrong - WEIGHING.missed * lost
+        said = np.where(found == 1, np.minimum(said, WEIGHING.alone), said) - costs
+        # What is written several times says it once to who looks for what is rare.
+        once = np.array([self._once(row) for row in explained]) - costs
+        against = WEIGHING.broken * wrong + WEIGHING.missed * lost
+        bits = np.minimum(said, once) - against
         is_whole = (found == self._wrong.sum()) & (wrong == 0)
-        is_usual = np.array([KINDS[fault.kind].by_hand for fault in faults])
+        # A single sign may be one of the pen.
+        is_usual = np.array([fault.pieces is not None for fault in faults])
+        is_usual |= np.array([KINDS[fault.kind].by_hand for fault in faults]) & (found > 1)
         passes = (bits >= WEIGHING.gate) & (10 * found >= 6 * (found + lost))
         passes &= 10 * wrong <= found + lost
-        is_sure = is_whole & is_usual
+        is_sure = is_whole & is_usual & (said > 0)
         passing = np.flatnonzero((found > 0) & (passes | is_sure)).tolist()
         if not passing:
             return None
@@ -249,6 +250,13 @@ class _Weighed:
             tuple(faults[k] for k in alike if faults[k].key != faults[first].key),
         )
 
+    def _once(self, explained: Flags) -> int:
+        """Return what the numbers say that are explained, each once."""
+        once: dict[object, int] = {}
+        for k in np.flatnonzero(explained):
+            once.setdefault(self._written[k], int(self._bits[k]))
+        return sum(once.values())
+
     def _near(self, predicted: Matrix, numbers: Matrix) -> tuple[Flags, Flags]:
         """Return what is within a unit of numbers, and of what floats are sure."""
         unit = 10.0**-self._part.places
@@ -262,26 +270,29 @@ class _Weighed:
         """The same by balls: which answers a slip gives, and which it leaves as they are."""
         name, unit = self._part.quantity, fmpq(1, 10**self._part.places)
         base, slipped = track.computed(name), track.computed(name, fault)
-
-        def is_near(x: arb | None, y: arb | None) -> bool:
-            if x is None or y is None:
-                return x is y
-            with precision(FIRST):
-                return bool(x.is_finite() and y.is_finite()) and not abs(x - y) > unit
-
-        given = [is_near(slipped[x.i][x.j], x.ball) for x in self._answers]
-        same = [is_near(slipped[x.i][x.j], base[x.i][x.j]) for x in self._answers]
+        with precision(FIRST):
+            written = [None if x is None else arb(x) for x in self._written]
+            answered = zip(self._answers, written, strict=True)
+            given = [_is_near(slipped[x.i][x.j], number, unit) for x, number in answered]
+            same = [_is_near(slipped[x.i][x.j], base[x.i][x.j], unit) for x in self._answers]
         return np.array(given), np.array(same)
+
+
+def _is_near(x: arb | None, y: arb | None, unit: fmpq) -> bool:
+    if x is None or y is None:
+        return x is y
+    return bool(x.is_finite() and y.is_finite()) and not abs(x - y) > unit
 
 
 def _bits(printed: PrintedNumber | None, right: arb | None) -> int:
     """Return what it says that a slip gives a wrong answer, by how many units of its last digit
-    that is off: final zeros tell nothing."""
-    if printed is None or right is None:
+    that is off, or from 0 where a score is masked: final zeros tell nothing."""
+    if printed is None:
         return WEIGHING.least
     digits = str(abs(printed.count))
     zeros = len(digits) - len(digits.rstrip("0")) if printed.count else 0
     with precision(FIRST):
-        off = 2 * abs(printed.value - right.mid()) / (printed.unit * 10**zeros) + 1 + _SURE
+        off = arb(printed.value) - (0 if right is None else right.mid())
+        off = 2 * abs(off) / (printed.unit * 10**zeros) + 1 + _SURE
         size = int(off.mid().floor().unique_fmpz()) if off.is_finite() else 1
     return min(max(4 * (size.bit_length() - 1), WEIGHING.least), WEIGHING.most)

@@ -307,7 +307,11 @@ const MOVING = new Set([
 ]);
 
 /** What a step makes of its operands; with places as it may have been rounded to so many. */
-function applied(node, operands, places) {
+function applied(node, operands, places, isTrue = false) {
+  if (isTrue) return OPERATIONS[node.op](node, ...operands);
+  // No row that a student wrote down is known to sum to 1, nor one to 0.
+  if (node.op === "subtract") operands = operands.slice(0, 2);
+  if (node.extra === "cancels") node = {...node, extra: undefined};
   if (places === null) return OPERATIONS[node.op](node, ...operands);
   if (node.op === "softmax") {
     const {rows, columns} = node;
@@ -315,9 +319,7 @@ function applied(node, operands, places) {
     const sums = applied({op: "rowsum", rows, columns: 1}, [powers], places);
     return applied({op: "divide", rows, columns}, [powers, sums], places);
   }
-  // Who rounds subtracts a mean as it stands.
-  const used = node.op === "subtract" ? operands.slice(0, 2) : operands;
-  const made = OPERATIONS[node.op](node, ...used);
+  const made = OPERATIONS[node.op](node, ...operands);
   return MOVING.has(node.op) ? made : each(made, (entry) => widened(entry, places));
 }
 
@@ -325,16 +327,18 @@ function widened(entry, places) {
   if (entry === MASKED || entry === null) return entry;
   const unit = ONE / 10n ** BigInt(places);
   const [m, r] = entry;
-  const off = abs(m - floor(m + unit / 2n, unit) * unit);
-  return off + r < unit >> 60n ? entry : [m, r + unit / 2n];
+  const whole = floor(m + unit / 2n, unit) * unit;
+  // What is nearly 0 and is not is written down as 0.
+  const isWhole = abs(m - whole) + r < unit >> 60n && (whole !== 0n || isZero(entry));
+  return isWhole ? entry : [m, r + unit / 2n];
 }
 
 /** A program run with numbers in the places of some of its nodes, as symattn.exercises.marking
  * does: put() what was written, computed() what comes of it; slipped() has other nodes in the
  * places of some. */
 class FollowThrough {
-  constructor(nodes, places = null, base = null, slip = null) {
-    Object.assign(this, {nodes, places, base, slip});
+  constructor(nodes, places = null, base = null, slip = null, isTrue = false) {
+    Object.assign(this, {nodes, places, base, slip, isTrue});
     this.known = new Map();
     this.own = base ? base.own : new Map();
   }
@@ -343,7 +347,7 @@ class FollowThrough {
     const node = this.nodes[k];
     try {
       return this.slip?.instead.has(k)
-        ? this.at(k) : applied(node, node.operands.map((x) => this.at(x)), this.places);
+        ? this.at(k) : this.applied(node);
     } catch (error) {
       if (!(error instanceof Undefined)) throw error;
       return grid(node.rows, node.columns, () => null);
@@ -355,10 +359,12 @@ class FollowThrough {
     if (this.slip && !this.slip.reached.has(k)) return this.base.at(k);
     if (this.own.has(k)) return this.own.get(k);
     if (!this.known.has(k)) {
-      const node = this.nodes[k];
-      this.known.set(k, applied(node, node.operands.map((x) => this.at(x)), this.places));
+      this.known.set(k, this.applied(this.nodes[k]));
     }
     return this.known.get(k);
+  }
+  applied(node) {
+    return applied(node, node.operands.map((x) => this.at(x)), this.places, this.isTrue);
   }
   /** Let numbers stand for entries; the others are what the node makes. */
   put(k, written) {

@@ -164,13 +164,14 @@ class Weighed {
   }
   said(printed, right) {
     const {least: little, most: much} = this.weighing;
-    if (printed === MASKED || right === MASKED || right === null) return little;
+    if (printed === MASKED) return little;
+    const truth = right === MASKED || right === null ? 0n : right[0];
     // Final zeros tell nothing.
     const zeros = printed.count === 0n ? 0 : /0*$/.exec(printed.count)[0].length;
     const unit = unitOf({power: printed.power + zeros});
     // A number that balls can't tell from 0 is far from any other.
     if (unit === 0n) return much;
-    const off = (2n * abs(printed.value[0] - right[0]) * ONE) / unit + ONE + ONE / 10n ** 9n;
+    const off = (2n * abs(printed.value[0] - truth) * ONE) / unit + ONE + ONE / 10n ** 9n;
     return Math.min(Math.max(4 * ((off / ONE).toString(2).length - 1), little), much);
   }
   isNear(x, y) {
@@ -181,22 +182,30 @@ class Weighed {
   of(slip, cost, values, base) {
     const {alone, gate, broken, missed} = this.weighing;
     const explains = [], given = [];
-    let lost = 0, wrong = 0, bits = 0;
+    // What is written several times says it once to who looks for what is rare.
+    const seen = new Set();
+    let lost = 0, wrong = 0, said = 0, once = 0;
     this.answers.forEach(({x, i, j}, k) => {
       const number = x.printed === MASKED ? MASKED : x.printed.value;
       const gives = this.isNear(values[i][j], number);
       const changes = !gives && !this.isNear(values[i][j], base[i][j]);
       explains.push(gives && x.is === "wrong");
-      if (explains[k]) bits += this.bits[k], given.push(x);
-      else if (changes && x.is === "wrong") lost += 1;
+      if (explains[k]) {
+        const written = String(number);
+        said += this.bits[k];
+        if (!seen.has(written)) once += this.bits[k];
+        seen.add(written);
+        given.push(x);
+      } else if (changes && x.is === "wrong") lost += 1;
       else if (changes) wrong += 1;
     });
     const found = given.length;
-    if (found === 1) bits = Math.min(bits, alone);
-    bits -= cost + broken * wrong + missed * lost;
+    said = (found === 1 ? Math.min(said, alone) : said) - cost;
+    const bits = Math.min(said, once - cost) - broken * wrong - missed * lost;
     const isWhole = found === count(this.answers.map(({x}) => x.is === "wrong")) && wrong === 0;
     const passes = bits >= gate && 10 * found >= 6 * (found + lost) && 10 * wrong <= found + lost;
-    const isSure = isWhole && slip.usual === 1;
+    // A single sign may be one of the pen.
+    const isSure = isWhole && said > 0 && (slip.usual === 2 || (slip.usual === 1 && found > 1));
     return {slip, explains, given, bits, isSure, passes: found > 0 && (passes || isSure)};
   }
 }
@@ -207,15 +216,16 @@ class Examiner {
       ({op, operands, rows, columns, extra: op === "table" ? each(extra, given) : extra}));
     this.parts = exercise.parts;
     this.weighing = exercise.weighing;
-    this.slips = exercise.slips.map(([part, cost, key, usual, early, instead, says]) =>
-      ({part, cost, key, usual, early, instead: new Map(instead), says}));
+    this.slips = exercise.slips.map(([key, usual, early, instead, says]) =>
+      ({key, usual, early, instead: new Map(instead), says}));
     const {parts} = exercise;
     // Each part after those that it is computed from.
     this.inOrder = [...parts.keys()].sort((a, b) => parts[a].node - parts[b].node);
     this.places = Math.max(...this.parts.map((part) => part.places));
     this.truth = new FollowThrough(this.nodes);
+    const right = new FollowThrough(this.nodes, null, null, null, true);
     const rounded = new FollowThrough(this.nodes, this.places);
-    this.truths = parts.map((part) => this.truth.computed(part.node));
+    this.truths = parts.map((part) => right.computed(part.node));
     this.rounded = parts.map((part) => rounded.computed(part.node));
     this.slipped = parts.map(() => new Map());
   }
@@ -262,8 +272,8 @@ class Examiner {
     const keys = new Set(before.map((slip) => slip.key));
     const known = [
       ...before.map((slip) => [slip, 0]),
-      ...first.flatMap((p) => this.slips.filter((slip) => slip.part === p))
-        .map((slip) => [slip, keys.has(slip.key) ? 0 : slip.cost]),
+      ...first.flatMap((p) => this.parts[p].slips).map(([number, cost]) =>
+        [this.slips[number], keys.has(this.slips[number].key) ? 0 : cost]),
     ].filter(([slip]) => this.reached(slip).has(node));
     const weighed = new Weighed(this.parts[k], answers, this.truths[k], this.weighing);
     const exactly = (slip) => {

@@ -61,7 +61,7 @@ SLIPS = {
     "scale-dropped": Planted("T", lambda q: q["S"], "without the division by sqrt(d_k)"),
     "scale-not-rooted": Planted("T", lambda q: q["S"] / q["d_k"], "instead of its square root"),
     "mask-forgotten": Planted("M", lambda q: q["T"], "without the mask"),
-    "mask-transposed": Planted("M", lambda q: masked(q["T"].T).T, "inverted"),
+    "mask-transposed": Planted("M", lambda q: masked(q["T"].T).T, "mask transposed"),
     "softmax-columns": Planted("A", lambda q: softmax(q["M"], 0), "softmax down the columns"),
     "not-normalised": Planted("A", lambda q: np.exp(q["M"]), "without the division by the sums"),
     "transposed": Planted("S", lambda q: q["Q"] @ q["K"], "K not transposed"),

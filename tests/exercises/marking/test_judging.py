@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from symattn.cases import library
 from symattn.cases.case import make
+from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise, Part, exercise
 from symattn.exercises.marking.collecting import Blank, Script, read_answer
 from symattn.exercises.marking.judging import Examiner
@@ -400,3 +401,75 @@ def test_a_masked_score_is_no_weight() -> None:
     for weight, outcome in (("0.5065", "follows"), ("-inf", "wrong")):
         marks = answering(one, A=[[weight, "0.1863", "0.3072"]], **upstream)
         assert marks["dL/dT[0, 1]"].outcome == outcome
+
+
+CENTRED = make(
+    "centred",
+    {"S": [[1, 2], [0, 1]], "G": [[2, 1], [1, 3]]},
+    {"A": "softmax(S)", "H": "A * (G - rowsum(A * G))"},
+)
+
+
+def texts(rows) -> list[list[str]]:
+    """Numbers as a student writes them."""
+    return [[f"{x:.4f}" for x in row] for row in rows]
+
+
+def test_rows_that_a_student_wrote_down_need_not_sum_to_one() -> None:
+    """What follows is computed from the numbers as they stand, not from what weights are."""
+    asked = Exercise(CENTRED, "forward", (Part("A", 1), Part("H", 1)))
+    upstream = np.array([[2.0, 1.0], [1.0, 3.0]])
+    right = np.exp([[1, 2], [0, 1]]) / np.exp([[1, 2], [0, 1]]).sum(axis=1, keepdims=True)
+    weights = np.round(right, 4) + np.array([[0, 0.01], [0, 0]])
+    honest = weights * (upstream - (weights * upstream).sum(axis=1, keepdims=True))
+    marks = answering(asked, A=texts(weights), H=texts(honest))
+    assert marks["A[0, 1]"].outcome == "wrong"
+    assert {marks[f"H[0, {j}]"].outcome for j in range(2)} == {"follows"}
+
+
+def test_a_slip_in_weights_that_are_not_asked() -> None:
+    """It is named in what is computed from them, though their rows sum to something else."""
+    asked = Exercise(CENTRED, "forward", (Part("H", 1),))
+    upstream, weights = np.array([[2.0, 1.0], [1.0, 3.0]]), np.exp([[1, 2], [0, 1]])
+    made = weights * (upstream - (weights * upstream).sum(axis=1, keepdims=True))
+    marks = answering(asked, H=texts(made))
+    assert {mark.slip and mark.slip.kind for mark in marks.values()} == {"not-normalised"}
+
+
+@pytest.mark.parametrize("order", [("S", "Y"), ("Y", "S")])
+def test_parts_may_be_asked_in_any_order(order) -> None:
+    """A slip is named where it is made, and what is computed from it follows."""
+    given_numbers = {"Q": [[1, 2], [0, 1]], "K": [[2, 1], [1, 3]], "d": 2}
+    case = make("order", given_numbers, {"S": "Q @ K.T / sqrt(d)", "Y": "exp(S)"})
+    asked = Exercise(case, "forward", tuple(Part(name, 1) for name in order))
+    scores = np.array([[1, 2], [0, 1]]) @ np.array([[2, 1], [1, 3]]).T
+    marks = answering(asked, S=texts(scores), Y=texts(np.exp(scores)))
+    assert {mark.slip.kind for mark in marks.values() if mark.slip} == {"scale-dropped"}
+    assert {marks[f"Y[{i}, 0]"].outcome for i in range(2)} == {"follows"}
+
+
+def test_a_slip_in_a_step_that_two_parts_share() -> None:
+    """It is named in the one that it is made in, be it the later one."""
+    given_numbers = {"X": [[1, 2], [3, 1]], "B": [[2, 0], [1, 1]], "d": 3}
+    steps = {"H": "X / sqrt(d)", "P": "H @ B", "R": "B @ H"}
+    asked = Exercise(make("two", given_numbers, steps), "forward", (Part("P", 1), Part("R", 1)))
+    x, b = np.array([[1, 2], [3, 1]]), np.array([[2, 0], [1, 1]])
+    marks = answering(asked, P=texts(x / np.sqrt(3) @ b), R=texts(b @ x))
+    assert {marks[f"P[{i}, 0]"].outcome for i in range(2)} == {"right"}
+    assert {marks[f"R[{i}, 0]"].slip.kind for i in range(2)} == {"scale-dropped"}
+
+
+def test_the_same_number_everywhere_is_little_evidence() -> None:
+    """Who writes 7 into each blank has not taken scores for weights; that it stands for scaled
+    scores and for those before is the usual slip."""
+    one = exercise(library.load("cat-sat-mat"))
+    sevens = {part.quantity: [["7"] * len(row) for row in one.right(part)] for part in one.parts}
+    marks = answering(one, **sevens)
+    assert {mark.blank.quantity for mark in marks.values() if mark.slip} <= {"T"}
+    assert {marks[f"A[{i}, 0]"].outcome for i in range(3)} == {"wrong"}
+
+
+def test_proofs_are_not_marked() -> None:
+    """People mark them."""
+    with pytest.raises(Malformed, match="only people can mark"):
+        Examiner(exercise(library.load("cat-sat-mat"), "proof"))
