@@ -7,6 +7,8 @@ from itertools import islice
 
 import pytest
 
+from symattn.calculus import judging
+
 from .measure import falsehood, judge, judged, mutants, true_lines, vanishing
 
 #: All of them take minutes; CI takes some.
@@ -34,8 +36,9 @@ def test_no_true_line_is_refuted(step) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("count", [pytest.param(2_000, marks=ALL), 200])
-def test_no_false_mutant_holds(count) -> None:
-    """None is proved, and none stands all numbers."""
+def test_no_false_mutant_holds(count, monkeypatch) -> None:
+    """None is proved, and none stands all numbers; what each would have to say is not asked."""
+    monkeypatch.setattr(judging, "hint", lambda *asked: "")
     seen = list(judged(list(mutants(count, 1 if count < 1_000 else 0))))
     assert len(seen) == count
     assert [c for c, line, _ in seen if line.status in ("proved", "checked")] == []

@@ -198,10 +198,11 @@ class FollowThrough:
 
     def in_floats(self) -> Steps[Matrix]:
         """The same in floats, from the middles of what was put; -inf is a masked score."""
-        steps: Steps[Matrix] = Steps(Floats(), self._case, matrix)
+        # Long ones hold exponentials of larger scores, where a machine has them.
+        steps = Steps(Floats(), self._case, lambda rows: matrix(rows).astype(np.longdouble))
         for serial, enclosure in self._steps.put.items():
             rows = ((-inf if x is None else float(x.mid()) for x in row) for row in enclosure.rows)
-            steps.put[serial] = np.array([*map(list, rows)])
+            steps.put[serial] = np.array([*map(list, rows)], np.longdouble)
         return steps
 
     def put(self, name: str, written: Written) -> None:

@@ -24,10 +24,10 @@ from flint import arb, fmpq
 from symattn.auditing.edits import floating
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import InjectedFault, suspects
-from symattn.exercises.marking.follow_through import Floats, FollowThrough, Steps
+from symattn.exercises.marking.follow_through import FollowThrough, Steps
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import PrintedNumber
-from symattn.programs.enclosures import Matrix, matrix
+from symattn.programs.enclosures import Matrix
 from symattn.programs.nodes import Node, ancestors
 from symattn.slips.catalogue import KINDS
 
@@ -96,7 +96,7 @@ class SlipSearch:
         self._exercise = exercise
         self._named = exercise.case.program.named
         self._truth = FollowThrough(exercise.solution)
-        self._exact: Steps[Matrix] = Steps(Floats(), exercise.case, matrix)
+        self._exact = self._truth.in_floats()
         self._predicted: dict[str, dict[InjectedFault, Matrix]] = {}
 
     @cached_property
@@ -144,8 +144,7 @@ class SlipSearch:
         if not known:
             return None
         weighed = _Weighed(part, answers, self._truth.computed(part.quantity))
-        faults = [fault for fault, _ in known]
-        costs = np.array([cost for _, cost in known])
+        faults, costs = [fault for fault, _ in known], np.array([cost for _, cost in known])
         node = self._named[part.quantity]
         exactly = self._exactly(part.quantity, faults)
         found = weighed.best(faults, costs, exactly, self._exact[node], self._truth)
@@ -167,7 +166,7 @@ class SlipSearch:
 
 def _values(steps: Steps[Matrix], node: Node, faults: Sequence[InjectedFault]) -> Matrix:
     """Return what a step is by each of some slips: those of one place together."""
-    values, places = np.empty((len(faults), *node.grid)), defaultdict(list)
+    values, places = np.empty((len(faults), *node.grid), np.longdouble), defaultdict(list)
     for k, fault in enumerate(faults):
         places[tuple(fault.instead)].append(k)
     for place, those in places.items():

@@ -48,9 +48,12 @@ def test_some_students() -> None:
     check(told(30, seed=7))
 
 
-@pytest.mark.heavy
-def test_a_class() -> None:
-    """So it is of two thousand students, who make every slip."""
-    found = told(2000, seed=1)
+ALL, SOME = pytest.mark.campaign, pytest.mark.heavy
+
+
+@pytest.mark.parametrize("count", [pytest.param(2000, marks=ALL), pytest.param(600, marks=SOME)])
+def test_a_class(count: int) -> None:
+    """So it is of two thousand students, who make every slip, and of the first of them."""
+    found = told(count, seed=1)
     assert {kind for kind, _ in found} == {*KINDS}
     check(found)

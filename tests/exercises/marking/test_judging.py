@@ -459,6 +459,18 @@ def test_a_slip_in_a_step_that_two_parts_share() -> None:
     assert {marks[f"R[{i}, 0]"].slip.kind for i in range(2)} == {"scale-dropped"}
 
 
+@pytest.mark.parametrize("top", [700, 3000])
+def test_a_slip_behind_a_large_exponential(top) -> None:
+    """It is named where floats overflow on the way, too."""
+    given_numbers = {"S": [[top, top - 1], [2, 0]], "V": [[1, 2], [3, 5]]}
+    steps = {"A": "exp(S) / rowsum(exp(S))", "Y": "A @ V"}
+    asked = Exercise(make("large", given_numbers, steps), "forward", (Part("Y", 1),))
+    powers = np.exp([[0, -1], [0, -2]])
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    marks = answering(asked, Y=texts(weights @ np.array([[1, 2], [3, 5]]).T))
+    assert {mark.slip and mark.slip.kind for mark in marks.values()} == {"transposed"}
+
+
 def test_the_same_number_everywhere_is_little_evidence() -> None:
     """Who writes 7 into each blank has not taken scores for weights; that it stands for scaled
     scores and for those before is the usual slip."""
