@@ -175,7 +175,7 @@ def _values(steps: Steps[Matrix], node: Node, faults: Sequence[InjectedFault]) -
             values[those] = steps.slipped(faults[those[0]], stack)[node]
         else:
             values[those] = [steps.slipped(faults[k])[node] for k in those]
-    return values
+    return values  # type: ignore[return-value]
 
 
 class _Weighed:
