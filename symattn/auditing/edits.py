@@ -39,7 +39,7 @@ from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
 Predicted = npt.NDArray[np.float64]
-"""What all figures would be; a row for each of many alternatives."""
+"""The figures as they would be; a row for each of many alternatives."""
 Flags = npt.NDArray[np.bool_]
 
 #: So many alternatives are run at once.

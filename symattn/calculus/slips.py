@@ -194,7 +194,7 @@ _HYPOTHESES: dict[int, tuple[str, ...]] = {
     2: ("sum(j, {0}[i, j]) == 1", "{0}[i, j] > 0"),
 }
 _SQUARE = ("{0}[i, j] == {0}[j, i]", "{0}[i, j] == -{0}[j, i]")
-"""What is often assumed of a number, a vector, a matrix, one with as many columns as rows."""
+"""Assumptions often made of a number, of a vector, of a matrix and of a square one."""
 
 
 def _assumptions(line: _Line, known: Set[Array]) -> Iterator[str]:

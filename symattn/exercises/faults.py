@@ -56,11 +56,11 @@ T = TypeVar("T")
 #: A row and a column of the grid of a part.
 At = tuple[int, int]
 
-#: Kinds whose term is one of a sum, and what is told of none.
+#: Kinds whose term is one of a sum; where nothing is subtracted, no sign is told.
 _OF_TERMS, _OF_SUMS = ("term-dropped", "term-sign"), ("term-sign", "add")
-#: Operations that no formula on a board has: they tell places, which words do.
+#: Operations that no formula on a board has, as they tell places, which words do; and those of
+#: them that tell classes, in which nobody makes a slip.
 _UNWRITTEN = ("above", "table", "triangle", "spread", "scatter", "concat")
-
 _TELLING = ("above", "scatter")
 
 #: A figure is visibly another from so many units of its last place on.
@@ -212,7 +212,6 @@ class _Suspects:
 
     def _of_step(self, part: str, node: Node) -> Iterator[InjectedFault]:
         recipe = self._recipe
-        # Nobody makes a slip in what tells classes and places.
         if node.serial in self._inside or any(x.op in _TELLING for x in (node, *node.operands)):
             return
         reached = {x.serial for x in self._order if recipe.depends(x, node)}

@@ -39,8 +39,7 @@ class Graph:
         self._made: dict[Any, Node] = {}
         self._of: dict[int, Node] = {}
         self.origin: dict[int, Node] = {}
-        """What a node was found as, the first time or as a call: the part of a program that
-        it is."""
+        """The node, a part of a program, that a form was found as: the first one, or a call."""
 
     def __getitem__(self, node: Node) -> Node:
         """A program's node in its form."""

@@ -317,7 +317,7 @@ BY_HAND = make(
 def test_gradients_by_hand_are_judged_alike(
     parts: tuple[str, ...], chromium: Browser, tmp_path: Path
 ) -> None:
-    """Where a mean is by weights that a student wrote down, or mistook, too."""
+    """A mean by weights that a student wrote down, or mistook, is one to both."""
     one = Exercise(BY_HAND, "forward", tuple(Part(name, 1) for name in parts))
     opened(chromium, tmp_path, one)
     for texts, script in scripts(one, 60, seed=5):

@@ -70,7 +70,7 @@ PAGE = Path(symattn.__file__).parents[1] / "docs" / "slips.md"
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="installed without its documents")
 def test_the_page_has_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What documents say of the catalogue is what it is."""
+    """Documents say of the catalogue what it is."""
     monkeypatch.undo()
     said = re.findall(r"^\| `([\w-]+)` \| (.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
     assert said == [*((kind, slip.phrase) for kind, slip in KINDS.items()), *OF_KERNELS.items()]

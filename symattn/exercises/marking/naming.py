@@ -216,7 +216,7 @@ class _Weighed:
         said = explained @ self._bits
         found, lost, wrong = (x.sum(axis=1) for x in (explained, missed, broken))
         said = np.where(found == 1, np.minimum(said, WEIGHING.alone), said) - costs
-        # What is written several times says it once to who looks for what is rare.
+        # A number that is written many times is one piece of evidence for what is rare.
         once = np.array([self._once(row) for row in explained]) - costs
         against = WEIGHING.broken * wrong + WEIGHING.missed * lost
         bits = np.minimum(said, once) - against

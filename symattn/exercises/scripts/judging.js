@@ -182,7 +182,7 @@ class Weighed {
   of(slip, cost, values, base) {
     const {alone, gate, broken, missed} = this.weighing;
     const explains = [], given = [];
-    // What is written several times says it once to who looks for what is rare.
+    // A number that is written many times is one piece of evidence for what is rare.
     const seen = new Set();
     let lost = 0, wrong = 0, said = 0, once = 0;
     this.answers.forEach(({x, i, j}, k) => {

@@ -221,7 +221,7 @@ def _flat(table: Any) -> list[Any]:
 
 
 def answers(asked: Exercise, wrong: Solution) -> Script:
-    """What is written down who computes with all digits and rounds in the end."""
+    """The script of who computes with all digits and rounds in the end."""
     found = {}
     for part in asked.parts:
         quantity = wrong[part.quantity]

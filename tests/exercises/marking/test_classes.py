@@ -13,8 +13,7 @@ from .classes import KINDS, students
 
 
 def told(count: int, seed: int) -> Counter[tuple[str, str]]:
-    """How many students with each slip are told of it rightly, of nothing, or of another one with
-    certainty."""
+    """Count, for each slip, the students told of it, of nothing, or of another for certain."""
     examiners: dict[int, Examiner] = {}
     kept: list[Exercise] = []
     found: Counter[tuple[str, str]] = Counter()

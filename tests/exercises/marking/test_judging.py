@@ -416,7 +416,7 @@ def texts(rows) -> list[list[str]]:
 
 
 def test_rows_that_a_student_wrote_down_need_not_sum_to_one() -> None:
-    """What follows is computed from the numbers as they stand, not from what weights are."""
+    """Answers follow from the numbers as they stand, not from what weights are."""
     asked = Exercise(CENTRED, "forward", (Part("A", 1), Part("H", 1)))
     upstream = np.array([[2.0, 1.0], [1.0, 3.0]])
     right = np.exp([[1, 2], [0, 1]]) / np.exp([[1, 2], [0, 1]]).sum(axis=1, keepdims=True)
