@@ -17,6 +17,7 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Exercise, Part, exercise
+from symattn.exercises.faults import suspects
 from symattn.exercises.marking.collecting import Blank, Script, read_answer
 from symattn.exercises.marking.judging import Examiner
 
@@ -446,6 +447,8 @@ def test_parts_may_be_asked_in_any_order(order) -> None:
     marks = answering(asked, S=texts(scores), Y=texts(np.exp(scores)))
     assert {mark.slip.kind for mark in marks.values() if mark.slip} == {"scale-dropped"}
     assert {marks[f"Y[{i}, 0]"].outcome for i in range(2)} == {"follows"}
+    parts = {fault.part for fault in suspects(asked) if fault.kind == "scale-dropped"}
+    assert parts == {"S"}
 
 
 def test_a_slip_in_a_step_that_two_parts_share() -> None:
