@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import islice, product
+from itertools import islice, product, takewhile
 from string import ascii_lowercase
 from typing import Literal, TypeVar
 
@@ -113,8 +113,9 @@ class InjectedFault:
 
     def said(self, say: Language) -> Line:
         """The beginning of a sentence, with formulas."""
-        first, *rest = self._filled_in(say, lambda piece: Math(f.typeset(piece)))
-        return _opening(str(first)), *rest
+        said = self._filled_in(say, lambda piece: Math(f.typeset(piece)))
+        words = [*takewhile(lambda piece: isinstance(piece, str), said)]
+        return _opening("".join(map(str, words))), *said[len(words) :]
 
     def text(self, say: Language) -> str:
         """The beginning of a sentence as plain text."""

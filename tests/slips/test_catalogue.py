@@ -9,15 +9,17 @@ import pytest
 
 import symattn
 from symattn.auditing.audit import audit
+from symattn.cases import library
 from symattn.cases.case import make
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.faults import suspects
 from symattn.exercises.marking.collecting import Blank, Script, read_answer
 from symattn.exercises.marking.judging import Examiner
 from symattn.exercises.page_script import page_script
 from symattn.exercises.questions import solution
 from symattn.exercises.stack import stack
 from symattn.expressions.syntax import names
-from symattn.languages.language import ENGLISH
+from symattn.languages.language import ENGLISH, language
 from symattn.languages.sentence import Sentence
 from symattn.printers import html
 from symattn.slips.catalogue import KINDS, OF_KERNELS, Rule, Slip, formula
@@ -83,3 +85,14 @@ def test_every_rule_can_be_read() -> None:
             texts = [x for x in rule.words if not isinstance(x, Sentence)]
             asked = {name for text in (rule.instead, *texts) for name in names(formula(text))}
             assert asked <= {*names(formula(rule.step)), "n", "m"}, rule
+
+
+@pytest.mark.parametrize("name", ["en", "de"])
+def test_sentences_begin_with_a_capital(name) -> None:
+    """A slip is told to students in a sentence of its own, be its first word filled in or not."""
+    say = language(name)
+    faults = suspects(Exercise(library.load("cat-sat-mat"), "forward", (Part("T", 1),)))
+    told = [fault for fault in faults if fault.pieces is not None]
+    first = {str(next(filter(None, fault.said(say))))[:1] for fault in told}
+    assert "scale-inverted" in {fault.kind for fault in told}
+    assert not [letter for letter in first if letter.islower()]
