@@ -29,7 +29,7 @@ from pathlib import Path
 
 from flint import arb
 
-from symattn.auditing.equations import Equations, Operands, rounded
+from symattn.auditing.equations import Equations
 from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
 from symattn.auditing.standard import Recipes, Standard, is_truncated, places_of
 from symattn.cases.case import Case, Claim, Unchecked
@@ -40,6 +40,7 @@ from symattn.expressions import syntax
 from symattn.expressions.shapes import keys
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST, precision
+from symattn.programs.operands import Operands, rounded
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict

@@ -11,237 +11,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
-from flint import arb, arb_mat
+from flint import arb
 
 from symattn.auditing.figures import Figure
 from symattn.cases.claims import Claim
 from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
-from symattn.errors import Malformed, SymattnError
-from symattn.expressions import syntax
-from symattn.expressions.shapes import Nested, Shape, grid, rows_of
+from symattn.expressions.shapes import Nested, rows_of
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.rationals import PrintedNumber, read_printed
-from symattn.numbers.rounding import RoundingMode
-from symattn.programs import nodes
-from symattn.programs.enclosures import BallMatrices, Enclosure
-from symattn.programs.nodes import Node, Run
-from symattn.programs.program import Program, Special
+from symattn.programs.operands import Operands, exact_ones, literals
 from symattn.solution.entries import EntryValue
 from symattn.spelling import written
 from symattn.verdicts import Verdict
-
-# -- operands as they may have been before they were rounded to what is printed ----------
-# A document that computes on with more digits than it prints gives ``0.5066 * 2 = 1.0133``: the
-# numbers as printed come to 1.0132, but what rounds to 0.5066 may well come to 1.0133. So an
-# operand with digits behind a decimal point is taken for all that rounds to it, unless it is
-# known what it is: where an article computes with an input, or with a figure that is all there is
-# of its quantity, nothing was rounded. Nor do hand sums have hidden digits, ``0.1 * 0.3 + 0.5 *
-# 0.7``: of what nothing else is known, one digit behind the point is exact, as a bare whole
-# number is, and ``2.``. Balls carry that through the arithmetic: what comes out holds all that
-# the document may have got.
-#
-# The worst case is asked of all operands together. Three deviations of their sum, as if they were
-# rounded independently, are no less for the few operands of a hand sum; of long ones they would
-# find some more mistakes, and refute a right figure for every twenty.
-
-
-def rounded(tree: syntax.Tree) -> Iterator[PrintedNumber]:
-    """The numbers in an expression that may have been rounded.
-
-    >>> from symattn.expressions.syntax import parse
-    >>> [found.text for found in rounded(parse("0.5 * 2 + 2. * sqrt(3) - 1.50e-3"))]
-    ['0.5', '1.50e-3']
-    """
-    if isinstance(tree, syntax.Literal) and (printed := _rounded(tree.text)):
-        yield printed
-    for part in syntax.inside(tree):
-        yield from rounded(part)
-
-
-def _rounded(digits: str) -> PrintedNumber | None:
-    """A number that may have been rounded, as it is printed; None for others, and for one
-    that is longer than any that is rounded."""
-    if not written(digits).part:
-        return None
-    try:
-        return read_printed(digits)
-    except Malformed:
-        return None
-
-
-def literals(tree: syntax.Tree) -> Iterator[syntax.Literal]:
-    """The numbers in an expression, in their order."""
-    return (part for part in syntax.walk(tree) if isinstance(part, syntax.Literal))
-
-
-class Operands:
-    """Expressions of numbers only, with all that their operands may be.
-
-    >>> from symattn.expressions.syntax import parse
-    >>> found = Operands().enclosure(parse("0.5066 * 2"))
-    >>> found[0, 0].contains(arb("1.0133")), found[0, 0].contains(arb("1.014"))
-    (True, False)
-    >>> exact = found[0, 0].mid() / 2
-    >>> Operands().enclosure(parse("0.5066 * 2"), [exact.mid(), None]) is None
-    True
-    """
-
-    def __init__(self, mode: RoundingMode = "half-even") -> None:
-        #: Directed roundings are off by up to a whole unit, to one side.
-        self._part = 2 if mode.startswith("half") else 1
-
-    def rounded(self, digits: str) -> arb | None:
-        """All that rounds to a number as it is printed; None where it can't be rounded."""
-        printed = _rounded(digits)
-        return None if printed is None else _ball(printed, self._part)
-
-    def enclosure(
-        self, tree: syntax.Tree, known: Sequence[arb | None] | None = None
-    ) -> arb_mat | None:
-        """All that the expression may come to, by rows of its grid; None where its
-        operands are exact, or where only a statement has a value. ``known`` is of each
-        number in it what that may be, None where nothing else says so."""
-        texts = [literal.text for literal in literals(tree)]
-        balls = known or [None] * len(texts)
-        balls = [self._unknown(x) if y is None else y for x, y in zip(texts, balls, strict=True)]
-        if all(ball is None or ball.is_exact() for ball in balls):
-            return None
-        names = (f"operand_{k}" for k in range(len(balls)))
-        given = dict(zip(names, balls, strict=True))
-        return self._enclosed(_named(tree, given), given)
-
-    def _unknown(self, digits: str) -> arb | None:
-        """Return what a number may be of which nothing is known: one digit is exact."""
-        printed = _rounded(digits)
-        if printed is None or written(digits).is_exact:
-            return None
-        return _ball(printed, self._part)
-
-    def _enclosed(
-        self, tree: syntax.Tree, given: Mapping[str, arb | None] | None = None
-    ) -> arb_mat | None:
-        try:
-            with precision(FIRST):
-                rounded = _Rounded({}, (), (), part=self._part, by_name=given or {})
-                return rounded.run[rounded.lower_tree(tree)].matrix
-        except SymattnError:
-            return None
-
-    def may_hold(self, tree: syntax.Tree) -> bool:
-        """Return whether a statement may have been true of its operands before they were rounded.
-
-        >>> from symattn.expressions.syntax import parse
-        >>> Operands().may_hold(parse("0.51 + 0.18 + 0.30 == 1"))
-        True
-        >>> Operands().may_hold(parse("0.51 + 0.18 + 0.40 == 1"))
-        False
-        """
-        if isinstance(tree, syntax.Conjunction):
-            return all(map(self.may_hold, tree.parts))
-        if not isinstance(tree, syntax.Comparison):
-            return False
-        sides = zip(tree.operands, tree.relations, tree.operands[1:], strict=False)
-        return all(self._may(left, relation, right) for left, relation, right in sides)
-
-    def _may(self, left: syntax.Tree, relation: str, right: syntax.Tree) -> bool:
-        difference = self._enclosed(syntax.Binary("-", left, right))
-        return difference is not None and all(
-            _may_be(entry, relation) for entry in difference.entries()
-        )
-
-
-def _may_be(difference: arb, relation: str) -> bool:
-    """Return whether something in a ball stands so to zero."""
-    if relation == "==":
-        return bool(difference.contains(0))
-    if relation.startswith(">"):
-        difference = -difference
-    return not (difference > 0 if relation.endswith("=") else difference >= 0)
-
-
-def _named(tree: syntax.Tree, given: Mapping[str, arb | None]) -> syntax.Tree:
-    """An expression whose numbers have names, but those that are what they say."""
-    rest = iter(given.items())
-
-    def by(part: syntax.Tree) -> syntax.Tree | None:
-        if not isinstance(part, syntax.Literal):
-            return None
-        name, ball = next(rest)
-        return part if ball is None else syntax.Name(name)
-
-    return syntax.replaced(tree, by)
-
-
-def _ball(printed: PrintedNumber, part: int) -> arb:
-    """All that a number that is printed so may have been rounded from."""
-    return arb(printed.value) + arb(0, arb(printed.unit / part))
-
-
-@dataclass(frozen=True)
-class _Rounded(Program):
-    """A program without quantities, whose rounded numbers are inputs: balls.
-
-    ``part``: which part of a unit they may be off by, a half or a whole one; numbers may
-    stand ``by_name``.
-    """
-
-    part: int = 2
-    by_name: Mapping[str, arb | None] = field(default_factory=dict)
-    balls: dict[int, Enclosure] = field(default_factory=dict)
-
-    @property
-    def run(self) -> Run[Enclosure]:
-        """A run with these balls."""
-        return Run(_Wide(), lambda node: self.balls.get(node.serial))
-
-    def lowered(self, tree: syntax.Tree, special: Special) -> Node:
-        match tree:
-            case syntax.Name(name) if (ball := self.by_name.get(name)) is not None:
-                return self._input((), [ball])
-            case syntax.Literal(digits) if not self.by_name and (printed := _rounded(digits)):
-                return self._input((), [_ball(printed, self.part)])
-            case syntax.Array((syntax.Array(first), *_) as rows):
-                entries = [entry for row in rows for entry in syntax.inside(row)]
-                return self._input((len(rows), len(first)), list(map(self._entry, entries)))
-            case syntax.Array(entries):
-                return self._input((len(entries),), list(map(self._entry, entries)))
-        return super().lowered(tree, special)
-
-    def _input(self, shape: Shape, entries: list[arb]) -> Node:
-        node = nodes.given("operand", shape)
-        self.balls[node.serial] = Enclosure(arb_mat(*grid(shape), entries))
-        return node
-
-    def _entry(self, tree: syntax.Tree) -> arb:
-        """An entry of an array."""
-        match tree:
-            case syntax.Negative(operand):
-                return -self._entry(operand)
-        return self.run[self.lower_tree(tree)].matrix[0, 0]
-
-
-class _Wide(BallMatrices):
-    """Balls as wide as printed numbers are unknown."""
-
-    def _softmax(self, node: Node, x: Enclosure) -> arb_mat:
-        """Row by row ``1 / sum_k exp(x_k - x_j)``: each score occurs once with each sign, so
-        that no width is counted twice."""
-        rows, columns = x.shape
-        scores, flat = x.matrix.entries(), [arb(0)] * (rows * columns)
-        for start in range(0, rows * columns, columns):
-            seen = [k for k in range(start, start + columns) if k not in x.masked]
-            for j in seen:
-                powers = ((scores[k] - scores[j]).exp() for k in seen if k != j)
-                flat[j] = 1 / sum(powers, arb(1))
-        return arb_mat(rows, columns, flat)
-
-
-# -- equations ---------------------------------------------------------------------------
 
 _ANYTHING = arb(0, arb("inf"))
 _SIGNS = "+-\N{MINUS SIGN}"
@@ -320,7 +105,7 @@ class OperandPlaces:
         """Return what is printed where the numbers of a claim stand: right before its value;
         nothing where that reads otherwise."""
         texts = [literal.text for literal in literals(claim.tree)]
-        if not claim.spans or not texts:
+        if not claim.spans or not texts or claim.said is not None:
             return ()
         end = bisect_left(self._starts, claim.spans[0][0].start)
         before = self._numbers[max(end - len(texts), 0) : end]
@@ -345,6 +130,8 @@ class Equations:
 
     def reach(self, claim: Claim, i: int, j: int) -> arb | None:
         """All that a figure of numbers may be, as these may have been rounded."""
+        if claim.said is not None:
+            return self.enclosed(claim, i, j, exact_ones(claim.tree))
         known = [self.known(number) for number in self.places.of(claim)]
         return self.enclosed(claim, i, j, known)
 

@@ -212,7 +212,7 @@ class Figure:
     @cached_property
     def label(self) -> str:
         """``A[0][2]``: the expression and the index inside what is printed."""
-        return syntax.entry_text(self.claim.of, self.claim.tree, self.at)
+        return syntax.entry_text(self.claim.of, self.claim.said or self.claim.tree, self.at)
 
     @property
     def description(self) -> str:

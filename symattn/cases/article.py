@@ -181,6 +181,8 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
         trust=stated.trust,
         reach=stated.reach,
         instead=stated.instead,
+        said=stated.said,
+        text=claim.text if stated.said is None else syntax.text(stated.said),
     )
 
 

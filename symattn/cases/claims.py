@@ -48,7 +48,7 @@ class Claim:
     each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
     '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
     ``reach`` how far it may be off, as inputs are shown rounded; ``instead`` of which other
-    quantity its figures are.
+    quantity its figures are; ``said`` what the article has in place of the numbers of its tree.
     """
 
     where: str
@@ -67,6 +67,7 @@ class Claim:
     trust: float = inf
     reach: float = 0.0
     instead: str = ""
+    said: syntax.Tree | None = None
 
     @cached_property
     def is_arithmetic(self) -> bool:
@@ -77,7 +78,7 @@ class Claim:
     @cached_property
     def is_local(self) -> bool:
         """Return whether the figures or the statement are of numbers only, which are all there."""
-        return next(syntax.names(self.tree), None) is None
+        return all(name == "inf" for name in syntax.names(self.tree))
 
     @property
     def of(self) -> str:
@@ -213,7 +214,7 @@ class _ClaimReader:
 
     def _arithmetic(self, text: str) -> Node | None:
         """The node of an expression that names nothing."""
-        if (name := next(syntax.names(self._tree(text)), None)) is not None:
+        if name := next((x for x in syntax.names(self._tree(text)) if x != "inf"), ""):
             raise Malformed(f"expected numbers only, found {name}: quantities are named in 'of'")
         return self._node(text)
 

@@ -88,7 +88,8 @@ class Claimed:
     it is sure what it is of; ``trust`` has the bits for its being that, and wrong,
     -inf where not even what agrees says that it is; within ``reach`` lies what it may be as
     inputs are shown rounded, or as floats are. They are those of another quantity
-    ``instead`` where an equation states what they are."""
+    ``instead`` where an equation states what they are. Of a closed statement ``said`` is what
+    stands there, ``tree`` that over the numbers that are printed of it."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -101,11 +102,12 @@ class Claimed:
     trust: float = inf
     reach: float = 0.0
     instead: str = ""
+    said: syntax.Tree | None = None
 
     @cached_property
     def text(self) -> str:
-        """The expression or the statement."""
-        return syntax.text(self.tree)
+        """The expression or the statement, as it is said."""
+        return syntax.text(self.said or self.tree)
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,8 @@ def _line(reading: Reading, span: Span) -> str:
 def _claim(reading: Reading, claim: Claimed) -> Iterator[str]:
     at = _line(reading, claim.span)
     where = f"{claim.where}, {at}" if claim.where else at
-    yield from ("", "[[claims]]", f"where = {text(where)}", f"{claim.key} = {text(claim.text)}")
+    said = syntax.text(claim.tree)
+    yield from ("", "[[claims]]", f"where = {text(where)}", f"{claim.key} = {text(said)}")
     if claim.printed is not None:
         yield f"printed = {written(claim.printed)}"
 

@@ -83,7 +83,8 @@ def evaluate(tree: syntax.Tree, text: str, letters: Letters | None = None) -> Va
     match tree:
         case syntax.Literal(digits):
             number = rationals.from_text(digits)
-            assert number is not None  # The grammar has the same limits.
+            if number is None:
+                raise Malformed(f"{short(digits, 40)} is beyond the numbers that can be read")
             return rational(number)
         case syntax.Negative(operand):
             return -evaluate(operand, text, letters)

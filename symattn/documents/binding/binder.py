@@ -20,6 +20,7 @@ from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.standard import Standard, Variant
+from symattn.documents.binding.statements import Statements
 from symattn.documents.binding.subjects import (
     Place,
     Sentences,
@@ -249,6 +250,7 @@ class Binder:
         self.author = author.Author(notes, self.names, self.ledger, self.coverage)
         self.place = Place()
         self.equalities = Equalities(self.speech, self.place)
+        self.statements: Statements = Statements() if like is None else like.statements
 
     def read(self) -> Reading:
         """The reading of the whole article."""
@@ -352,6 +354,7 @@ class Binder:
             self._passage(passage)
 
     def _passage(self, passage: Passage) -> None:
+        self.statements.enter()
         # What was said right before stands for words of its own.
         about = self.place.label if self.place.label.adjacent else self._caption
         self._caption = Subject()
@@ -361,6 +364,7 @@ class Binder:
         for k, piece in enumerate(passage.pieces):
             match piece:
                 case Words(text):
+                    self.statements.words(text, passage.kind)
                     if k and _GOES_ON.fullmatch(text):
                         about = replace(about, mentions=())
                     else:
@@ -371,7 +375,7 @@ class Binder:
                     self.equalities.outputs.told(piece)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
-                    self._chain(piece, about)
+                    self._chain(piece, about, passage.kind)
                     about = replace(about, adjacent=False)
                     self.place.said = ""
                 case ReadTable():
@@ -402,11 +406,12 @@ class Binder:
         for piece in table.pieces:
             match piece:
                 case Chain():
-                    self._chain(piece, Subject())
+                    self._chain(piece, Subject(), "table")
                 case Words():
                     self.coverage.words(piece, "table")
 
-    def _chain(self, chain: Chain, before: Subject) -> None:
+    def _chain(self, chain: Chain, before: Subject, kind: str) -> None:
+        self.statements.read(chain, kind, self.place.where)
         self.order += 1
         self.names.at(self.order)
         self.names.in_code = chain.is_code
@@ -416,6 +421,7 @@ class Binder:
 
     def _reading(self) -> Reading:
         settled = Confidence(self.ledger).settle()
+        stated = [*self.statements.claims(self.ledger, settled)]
         used = self._used()
         steps = {name: step for name, step in self.recipe.steps.items() if name in used}
         assumed = [f"{name} = {one.expression}" for name, one in steps.items() if one.assumed]
@@ -428,7 +434,7 @@ class Binder:
             dict(self.recipe.given),
             steps,
             self._loss(),
-            tuple(one.claimed() for one in settled),
+            (*(one.claimed() for one in settled), *stated),
             self._fitting_tokens(),
             self.coverage.numbers(),
             assumptions,

@@ -79,6 +79,11 @@ class Entry:
         """By how many bits it leads the next best."""
         return structure(self.kinds) + self.agreement.bits - self.rival
 
+    @property
+    def is_named(self) -> bool:
+        """Return whether a formula, a name or its code says what it is."""
+        return not self.kinds.isdisjoint(("formula", "name", "output", "note"))
+
     def claimed(self) -> Claimed:
         """The claim as a case file has it."""
         shown, places = values.printed(self.value), values.spans(self.value)
@@ -211,11 +216,16 @@ class Ledger:
 
     def _by_figures(self, value: syntax.Tree) -> Entry | None:
         """Return what was claimed of a value for its figures alone."""
+        found = self.held(value)
+        return None if found is None or found.kinds - {"figures", "value"} else found
+
+    def held(self, value: syntax.Tree) -> Entry | None:
+        """Return what was claimed of a whole value."""
         places = [figure.span for figure in values.figures(value)]
         found = self._by_place.get(places[0].start) if places else None
-        if found is None or found.kinds - {"figures", "value"}:
+        if found is None or [one.span for one in values.figures(found.value)] != places:
             return None
-        return found if [one.span for one in values.figures(found.value)] == places else None
+        return found
 
     def _is_shown(self, other: syntax.Tree, entry: Entry) -> bool:
         """Tell whether a quantity has a name besides what its block says of it: code may have

@@ -113,7 +113,7 @@ ARROWS = {r"\xrightarrow": "→", r"\xRightarrow": "⇒", r"\xlongequal": "="}
 #: relation follows.
 _RELATIONS = _spelt(
     {
-        "=": r"= ≡ ≔ := == \coloneqq \triangleq ≜ \equiv",
+        "=": r"= ≡ ≔ := == \coloneqq \triangleq ≜ \equiv \leftarrow \gets",
         "≈": r"≈ ≃ ≅ ≐ ~= \approx \simeq \cong \doteq \approxeq",
         "→": r"→ ⟶ -> ➜ ➡ ↦ --> \to \rightarrow \longrightarrow \mapsto \longmapsto \leadsto",
         "⇒": r"⇒ ⟹ => ==> ⟺ ⇔ \Rightarrow \Longrightarrow \implies \iff \Leftrightarrow"

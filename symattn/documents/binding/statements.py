@@ -1,0 +1,678 @@
+"""Statements: equations of an article over what it prints of their operands.
+
+``S_scaled = S / sqrt(2) = [...]`` states something of figures. Where every operand is printed,
+given or itself stated, it is closed: true or false as printed, whatever its figures may be
+besides. Notation alone says what stands there. A customary reading is each that the notation
+allows: of a product of vectors, of a softmax by rows or by columns, of an index from 0 or 1;
+and of an operand what is printed of it, or what it is said to be computed as: where it is wrong
+in itself, what follows from it may be right.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice, product
+from typing import TypeGuard
+
+import numpy as np
+
+from symattn.documents.binding import values
+from symattn.documents.binding.bounds import interval
+from symattn.documents.binding.ledger import Entry, Ledger
+from symattn.documents.binding.names import is_size
+from symattn.documents.reading import Claimed
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure
+from symattn.errors import SymattnError
+from symattn.expressions import syntax
+from symattn.expressions.shapes import Shape, rows_of
+from symattn.numbers.rationals import MINUS_INFINITY
+from symattn.programs.enclosures import Matrix
+from symattn.programs.operands import ExactNumber, Operands
+from symattn.programs.program import Program
+from symattn.spelling import written
+
+#: Of one expression no more readings are taken, and names are unfolded no deeper.
+_READINGS, _DEEPEST = 32, 6
+#: What has more figures is not closed over.
+_FIGURES = 1024
+#: The names of an entry or a row by its number.
+_ROW = re.compile(r"([A-Za-z]+?)_?([0-9]{1,2})")
+#: The name that begins a title of rows, and of how many blocks before words may speak.
+_TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
+_NEAR = 4
+#: Words that say that figures are not what a formula beside them says.
+_OTHERWISE = re.compile(
+    r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant|sin|antes)\b",
+    re.I,
+)
+#: Words that end with the name of what is done, and signs between operands.
+_SOFTMAX = re.compile(r"softmax\b[^.;]{0,40}\Z", re.I)
+_OPERATORS = tuple("*+/=^×·⋅")
+#: Matrices whose columns the size of a key counts.
+_KEYS = ("K", "k", "Q", "q", "W_K", "W_k")
+
+_NUMBERS = Program({}, (), ())
+_OPERANDS = Operands()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Figures, the expression that they are stated to be, and its readings over what is printed.
+
+    The first reading is the plainest. ``is_code`` where a program computes it.
+    """
+
+    said: syntax.Tree
+    value: syntax.Tree
+    readings: tuple[syntax.Tree, ...]
+    where: str
+    is_code: bool = False
+
+
+@dataclass(frozen=True)
+class StatedBlock:
+    """All that is stated of one block: it is wrong where nothing that is said of it gives it."""
+
+    statements: tuple[Statement, ...]
+
+    @cached_property
+    def _best(self) -> tuple[Statement, syntax.Tree, Sequence[bool], Sequence[bool]] | None:
+        """The reading that most figures come of, these, and those that come of any."""
+        texts = values.texts(self.statements[0].value)
+        best: tuple[Statement, syntax.Tree, Sequence[bool]] | None = None
+        any_of: Sequence[bool] = [False] * len(texts)
+        for one in self.statements:
+            for reading in map(numbers, one.readings):
+                coming = _OPERANDS.coming(reading, texts)
+                if coming is None:
+                    continue
+                any_of = [x or y for x, y in zip(any_of, coming, strict=True)]
+                if best is None or sum(coming) > sum(best[2]):
+                    best = one, reading, coming
+                if all(coming):
+                    return *best, any_of
+        return None if best is None else (*best, any_of)
+
+    def claims(self, known: Entry | None) -> Iterator[Claimed]:
+        """What is to be judged of it, beside what is ``known`` of the block: nothing where that is
+        enough, as it is as it should be, or surely of something and wrong."""
+        if self._best is None:
+            return
+        one, tree, coming, any_of = self._best
+        is_right = known is not None and known.agreement.share == 1
+        is_sure = known is not None and known.is_named and not known.doubt
+        is_worked = all(values.is_closed(x.said) for x in self.statements)
+        is_known = known is not None and is_right and (known.is_named or all(coming))
+        if is_worked or is_known or is_sure:
+            return
+        if all(x or not y for x, y in zip(coming, any_of, strict=True)):
+            yield _claimed(one, tree, one.value, one.said)
+            return
+        for (figure, keys), is_any in zip(values.entries(one.value), any_of, strict=True):
+            if not is_any:
+                at = syntax.Indexed(tree, keys)
+                yield _claimed(one, at, figure, syntax.Indexed(one.said, keys))
+
+
+def _claimed(one: Statement, tree: syntax.Tree, value: syntax.Tree, said: syntax.Tree) -> Claimed:
+    figures = [*values.figures(value)]
+    span = figures[0].span.to(figures[-1].span)
+    shown, places = values.printed(value), values.spans(value)
+    return Claimed("as_printed", tree, one.where, span, shown, places, said=said)
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What a name is from a chain on: a printed value, an expression, or neither known;
+    ``is_label`` where a colon stands behind it."""
+
+    order: int
+    value: syntax.Tree | None = None
+    tree: syntax.Tree | None = None
+    is_label: bool = False
+    is_code: bool = False
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """Figures, and what is said of them in a chain, or of blocks before in words."""
+
+    order: int
+    said: syntax.Tree
+    value: syntax.Tree
+    where: str
+    is_code: bool = False
+    readings: tuple[syntax.Tree, ...] = ()
+
+
+@dataclass
+class Statements:
+    """Collects what an article states, chain by chain, and closes it."""
+
+    _order: int = 0
+    _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
+    _stated: list[_Stated] = field(default_factory=list)
+    #: The blocks that were printed so far, the last of them last, and the rows of labels.
+    _blocks: list[syntax.Tree] = field(default_factory=list)
+    _tokens: dict[str, int] = field(default_factory=dict)
+    _rows: list[syntax.Tree] = field(default_factory=list)
+    #: What code shows, and the outputs behind it, each with its place among the chains.
+    _shown: list[tuple[str, syntax.Tree | None]] = field(default_factory=list)
+    _outputs: list[tuple[str, int, syntax.Tree, str]] = field(default_factory=list)
+    _words: str = ""
+    _above: str = ""
+    _kind: str = ""
+    #: What the last statement of code assigns to: a comment may say its value.
+    _assigned: syntax.Tree | None = None
+    #: Whether words speak of a softmax, right before or in the heading; the name in them.
+    _is_softmax: bool = False
+    _is_under_softmax: bool = False
+    _title: str = ""
+    #: Whether the words right before go on in a formula that was not read as one.
+    _is_broken: bool = False
+    #: How much was stated before the last chain.
+    _before_last: int = 0
+
+    def enter(self) -> None:
+        """A passage begins: until it has words of its own those before it stand for them."""
+        self._above, self._words = self._words or self._above, ""
+
+    def words(self, text: str, kind: str) -> None:
+        """Take words: those before a block say what is done to the blocks before it."""
+        if "found" in self.__dict__:
+            return
+        said = text.strip(" *_`\n")
+        self._words = said
+        if text.lstrip()[:1] in _OPERATORS and kind != "heading":
+            del self._stated[self._before_last :]
+        self._is_broken = text.rstrip()[-1:] in _OPERATORS
+        if said not in ("", ":"):
+            self._is_softmax = _SOFTMAX.search(said) is not None
+            if kind == "heading":
+                self._is_under_softmax = self._is_softmax
+        if match := _TITLE.match(text):
+            self._title, self._rows = match[1], []
+
+    def read(self, chain: Chain, kind: str, where: str) -> None:
+        """Take a chain of a passage of that kind, unless all have been closed."""
+        if "found" not in self.__dict__:
+            for part in _apart(chain):
+                self._read(part, kind, where)
+
+    def _read(self, chain: Chain, kind: str, where: str) -> None:
+        self._order += 1
+        self._before_last = len(self._stated)
+        is_broken, self._is_broken = self._is_broken, False
+        if self._kind == "output" and kind != "output":
+            self._pair()
+        self._kind = kind
+        members = [values.signed(one) for one in chain.members]
+        head, *rest = members
+        if is_broken:
+            return
+        if not rest:
+            self._alone(head, chain, kind, where)
+            return
+        if kind == "output" and self._shown:
+            if values.is_value(rest[-1]):
+                self._outputs.append((self._words, self._order, rest[-1], where))
+        elif not chain.is_code:
+            self._equal(members, chain.links, kind, where)
+        is_comment = kind == "code" and not chain.is_code
+        if _is_name(head) and not is_comment and not (kind == "output" and self._shown):
+            self._define(head, rest, chain, kind, where)
+        if isinstance(head, syntax.Array) and values.is_value(rest[-1]):
+            # [x_0, x_1] = [1, 2] says what the names are.
+            for name, value in zip(head.items, values.leaves(rest[-1]), strict=False):
+                if _is_name(name):
+                    self._meanings[_key(name)].append(_Meaning(self._order, value))
+
+    def _equal(
+        self, members: Sequence[Member], links: Sequence[Link], kind: str, where: str
+    ) -> None:
+        """Take the members of a chain: each says of the values behind it what they are."""
+        for k, value in enumerate(members):
+            for j, said in enumerate(members[:k]):
+                is_own = kind == "code" and said == self._assigned
+                if not _is_formula(said):
+                    # What is not read may say something else of the name.
+                    is_clear = not any(isinstance(one, Opaque) for one in members[:k])
+                    is_said = is_clear and (is_own or kind != "code")
+                else:
+                    is_said = "→" not in links[j:k] or values.is_closed(said)
+                if is_said and values.is_value(value):
+                    self._state(said, value, where, is_own)
+
+    def _alone(self, member: Member, chain: Chain, kind: str, where: str) -> None:
+        """Take a chain of one member: what is shown or spoken of, or a block."""
+        if isinstance(member, Opaque):
+            if chain.is_code:
+                self._shown.append((self._words, None))
+        elif not values.is_value(member):
+            if chain.is_code:
+                self._shown.append((self._words, member))
+        elif chain.is_code:
+            return
+        elif kind == "code" and self._assigned is not None and not self._words:
+            self._state(self._assigned, member, where, is_code=True)
+            self._assigned = None
+        elif kind == "output" and self._shown:
+            self._outputs.append((self._words, self._order, member, where))
+        else:
+            self._take(member, where)
+
+    def _take(self, value: syntax.Tree, where: str) -> None:
+        """A block that says only by words, and by its figures, what it is."""
+        is_softmax = self._is_softmax or (self._is_under_softmax and len(values.shape(value)) > 1)
+        self._is_softmax = False
+        if is_softmax and _are_shares(value):
+            before = [x for x in self._blocks[-_NEAR:] if _keeps_order(x, value)][::-1]
+            rows = tuple(syntax.Call("softmax", (x,)) for x in before)
+            if rows:
+                said = syntax.Call("softmax", (syntax.Name("…"),))
+                self._stated.append(_Stated(self._order, said, value, where, False, rows))
+        if values.shape(value):
+            self._blocks.append(value)
+
+    def _define(
+        self, head: syntax.Tree, rest: Sequence[Member], chain: Chain, kind: str, where: str
+    ) -> None:
+        # Numbers that are worked out are those of one place, and define nothing; in code all does.
+        trees = [
+            one for one in rest if _is_formula(one) and (chain.is_code or not values.is_closed(one))
+        ]
+        results = [one for one in rest if values.is_value(one)]
+        value = results[-1] if results and not (chain.is_code and trees) else None
+        if value is not None and not trees:
+            self._take(value, where)
+        elif value is not None and values.shape(value):
+            self._blocks.append(value)
+        if value is not None and chain.is_code and kind == "code":
+            value = syntax.replaced(value, _exact)
+        tree = None if not trees or isinstance(trees[0], Opaque) else trees[0]
+        is_label = chain.links[0] == ":"
+        meaning = _Meaning(self._order, value, tree, is_label, chain.is_code)
+        self._meanings[_key(head)].append(meaning)
+        self._assigned = head if chain.is_code else None
+        if is_label and value is not None and self._title:
+            self._row(head, value)
+
+    def _row(self, head: syntax.Tree, value: syntax.Tree) -> None:
+        """Take a row with its label, of the matrix that the words before name."""
+        if self._rows and values.shape(self._rows[0]) != values.shape(value):
+            self._title = ""
+            return
+        self._tokens.setdefault(_key(head), len(self._rows))
+        self._rows.append(value)
+        whole = _Meaning(self._order, syntax.Array(tuple(self._rows)))
+        known = self._meanings[self._title]
+        if len(self._rows) > 1 and known and known[-1].value is not None:
+            known.pop()
+        known.append(whole)
+
+    def _pair(self) -> None:
+        """Outputs with what the code before them shows, if there are as many, behind the same
+        words."""
+        pairs = [*zip(self._outputs, self._shown, strict=False)]
+        labels = {label for label, *_ in self._outputs} - {""}
+        if len(self._outputs) == len(self._shown) and all(
+            label == words or words not in labels for (label, *_), (words, _) in pairs
+        ):
+            for (_, order, value, where), (_, shown) in pairs:
+                if shown is not None and not values.is_value(shown):
+                    self._stated.append(_Stated(order, shown, value, where, True))
+        self._outputs.clear()
+        self._shown.clear()
+
+    def _state(self, said: Member, value: syntax.Tree, where: str, is_code: bool = False) -> None:
+        if values.is_value(said) or (not is_code and _OTHERWISE.search(self._words or self._above)):
+            return
+        is_names = isinstance(said, syntax.Array) and all(map(_is_name, said.items))
+        if not isinstance(said, Opaque) and not is_names:
+            self._stated.append(_Stated(self._order, said, value, where, is_code))
+
+    # -- what does not come out ------------------------------------------------------------------
+
+    def claims(self, ledger: Ledger, entries: list[Entry]) -> Iterator[Claimed]:
+        """The closed statements whose figures no reading gives, and those that are all that is
+        known of figures that hold; they stand in place of doubtful ``entries``."""
+        for block in self.found:
+            for claim in block.claims(ledger.held(block.statements[0].value)):
+                assert claim.spans is not None
+                rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
+                places = {span for row in rows for span in row}
+                ledger.coverage.mark((PrintedFigure("", one) for one in places), "local")
+                entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
+                yield claim
+
+    # -- closing -------------------------------------------------------------------------------
+
+    @cached_property
+    def found(self) -> Sequence[StatedBlock]:
+        """The blocks of which closed statements say what they are, in their order."""
+        self._pair()
+        blocks: dict[Span, list[Statement]] = defaultdict(list)
+        for one in sorted(self._stated, key=lambda one: one.order):
+            places = [*islice(values.figures(one.value), _FIGURES + 1)]
+            if not 0 < len(places) <= _FIGURES:
+                continue
+            fitted = (form for tree in self._said(one) for form in _fitted(tree, one.value))
+            if readings := tuple(dict.fromkeys(islice(fitted, _READINGS))):
+                stated = Statement(one.said, one.value, readings, one.where, one.is_code)
+                blocks[places[0].span].append(stated)
+        return [StatedBlock(tuple(alike)) for alike in blocks.values()]
+
+    def _said(self, stated: _Stated) -> Sequence[syntax.Tree]:
+        """The readings of what is said of figures: of a name what was said of it before."""
+        said, order = stated.said, stated.order
+        if isinstance(said, syntax.Binary) and self._is_value_of(said.right, stated):
+            # "0.8 + top_p = 0.95" may be a list.
+            return ()
+        if stated.readings or not _is_name(said):
+            return stated.readings or self._closed(said, order, stated.is_code, 0)
+        before = self._before(said, order)
+        last = before[-1] if before else _Meaning(0)
+        if last.tree is None or (not stated.is_code and (last.value or last.is_code)):
+            # A value that was printed for it already may be given anew.
+            return ()
+        tree = last.tree
+        is_again = _key(said) in syntax.names(tree)
+        if is_again and not values.shape(stated.value):
+            return ()
+        at = last.order if stated.is_code or is_again else order
+        return self._closed(tree, at, stated.is_code, 1)
+
+    def _is_value_of(self, name: syntax.Tree, stated: _Stated) -> bool:
+        """Return whether a name has elsewhere just the value that is stated."""
+        known = self._meanings.get(_key(name), ()) if _is_name(name) else ()
+        texts = values.texts(stated.value)
+        return any(one.value is not None and values.texts(one.value) == texts for one in known)
+
+    def _before(self, name: syntax.Tree, order: int) -> list[_Meaning]:
+        known = self._meanings.get(_key(name), [])
+        return known[: bisect_left(known, order, key=lambda one: one.order)]
+
+    def _closed(self, tree: Member, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
+        """The readings of an expression as one of numbers, the plainest first."""
+        if depth > _DEEPEST or isinstance(tree, Opaque | syntax.Cell | syntax.Sequence):
+            return []
+        if values.is_closed(tree):
+            return [tree]
+        if _is_name(tree):
+            return self._named(tree, order, is_code, depth)
+
+        def closed(part: syntax.Tree) -> list[syntax.Tree]:
+            return self._closed(part, order, is_code, depth + 1)
+
+        match tree:
+            case syntax.Transposed(operand):
+                parts = closed(operand)
+                return [syntax.Transposed(one) if _rank(one) == 2 else one for one in parts]
+            case syntax.Binary(op, left, right):
+                turned = isinstance(left, syntax.Transposed), isinstance(right, syntax.Transposed)
+                pairs = product(closed(left), closed(right))
+                made = (one for x, y in pairs for one in _binary(op, x, y, is_code, turned))
+                return [*islice(made, _READINGS)]
+            case syntax.Call("softmax", (operand,), ()):
+                rows = closed(operand)
+                columns = [] if is_code else [x for x in rows if _rank(x) == 2]
+                return [
+                    *(syntax.Call("softmax", (values.flat(x),)) for x in rows),
+                    *(
+                        syntax.Transposed(syntax.Call("softmax", (syntax.Transposed(x),)))
+                        for x in columns
+                    ),
+                ]
+            case syntax.Power(base, exponent) if not is_code:
+                return [x for one in closed(base) for x in _raised(one, exponent)]
+        inside = syntax.inside(tree)
+        choices = [closed(one) for one in inside]
+        if not inside or not all(choices):
+            return []
+        return [_over(tree, parts) for parts in islice(product(*choices), _READINGS)]
+
+    def _named(self, tree: syntax.Tree, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
+        """What a name stands for: the value that was printed last, then those before, then what
+        it is said to be."""
+        before = self._before(tree, order)
+        known = before[-1:] if is_code else before[::-1]
+        if sum(one.is_label for one in known) > 1:
+            return []
+        found: list[syntax.Tree] = []
+        computed: list[syntax.Tree] = []
+        for one in known:
+            if one.value is not None:
+                found.append(one.value)
+            if one.tree is not None:
+                computed += self._closed(one.tree, one.order, is_code, depth + 1)
+            if not (found or computed):
+                return []
+        if not is_code:
+            computed += self._of_rows(tree, order, depth)
+        if not (found or computed) and isinstance(tree, syntax.Name) and is_size(tree.name):
+            computed += self._sizes(order)
+        return [*dict.fromkeys((*found, *computed))]
+
+    def _sizes(self, order: int) -> Iterator[syntax.Tree]:
+        for name in _KEYS:
+            for one in self._before(syntax.Name(name), order)[::-1]:
+                if one.value is not None and (size := values.shape(one.value)):
+                    yield syntax.Literal(str(size[-1]))
+
+    def _of_rows(self, tree: syntax.Tree, order: int, depth: int) -> Iterator[syntax.Tree]:
+        """An entry or a row of a printed matrix, counted from 1 or from 0."""
+        match tree:
+            case syntax.Indexed(operand, keys) if all(isinstance(key, int) for key in keys):
+                counted = [key for key in keys if isinstance(key, int)]
+                bases = [operand]
+            case syntax.Name(name) if name.partition("_")[2] in self._tokens:
+                # V_cat is the row of V with that label.
+                base, _, label = name.partition("_")
+                for whole in self._closed(syntax.Name(base), order, False, depth + 1):
+                    if self._tokens[label] < (_shape(whole) or (0,))[0]:
+                        yield _entry(whole, [self._tokens[label]])
+                return
+            case syntax.Name(name) if match := _ROW.fullmatch(name):
+                counted = [int(match[2])]
+                bases = [syntax.Name(base) for base in (match[1], match[1].upper())]
+            case _:
+                return
+        wholes = (whole for base in bases for whole in self._closed(base, order, False, depth + 1))
+        for whole, first in product(wholes, (1, 0)):
+            shape, places = _shape(whole) or (), [number - first for number in counted]
+            if len(shape) >= len(places) and all(
+                0 <= k < size for k, size in zip(places, shape, strict=False)
+            ):
+                yield _entry(whole, places)
+
+
+def _places(entry: Entry) -> Iterable[Span]:
+    return () if entry.key == "as_printed" else (one.span for one in values.figures(entry.value))
+
+
+def _apart(chain: Chain) -> Iterator[Chain]:
+    """A chain, and each ``name = value`` that stands behind an arrow in it by itself."""
+    begin = 0
+    for k, link in enumerate(chain.links):
+        is_named = _is_name(chain.members[k + 1]) and chain.links[k + 1 : k + 2] in (("=",), ("≈",))
+        if link == "→" and is_named:
+            yield _part(chain, begin, k + 1)
+            begin = k + 1
+    yield _part(chain, begin, len(chain.members)) if begin else chain
+
+
+def _part(chain: Chain, begin: int, end: int) -> Chain:
+    return replace(
+        chain,
+        members=chain.members[begin:end],
+        links=chain.links[begin : end - 1],
+        spans=chain.spans[begin:end],
+    )
+
+
+def _are_shares(value: syntax.Tree) -> bool:
+    """Return whether all rows of a block sum to 1, as far as its figures tell, and none is less
+    than 0."""
+    found = _numbers(value)
+    if found is None or found.shape[-1:] in ((), (1,)):
+        return False
+    unit = max(10.0 ** -written(text).decimals for text in values.texts(value))
+    sums = found.sum(axis=-1)
+    return bool((found >= 0).all() and (abs(sums - 1) <= unit * found.shape[-1]).all())
+
+
+def _keeps_order(operand: syntax.Tree, value: syntax.Tree) -> bool:
+    """Return whether the figures of each row stand in the order of those they may come of, which
+    are no shares themselves."""
+    x, y = _numbers(operand), _numbers(value)
+    if x is None or y is None or x.shape != y.shape or _are_shares(operand):
+        return False
+    above = x[..., :, None] > x[..., None, :]
+    return not bool((above & (y[..., :, None] < y[..., None, :])).any())
+
+
+def _numbers(value: syntax.Tree) -> Matrix | None:
+    ends = [interval(text) for text in values.texts(value)]
+    if any(one is None for one in ends):
+        return None
+    return np.array([sum(one) / 2 for one in ends if one]).reshape(values.shape(value))
+
+
+def _raised(base: syntax.Tree, exponent: syntax.Tree) -> Iterator[syntax.Tree]:
+    """A power as formulas mean it: of a square matrix a product, where it is one."""
+    if not values.is_square(_shape(base)):
+        yield syntax.Power(base, exponent)
+        return
+    with suppress(values.UnreadPower):
+        yield values.multiplied(base, exponent)
+
+
+def _over(tree: syntax.Tree, parts: Sequence[syntax.Tree]) -> syntax.Tree:
+    rest = iter(parts)
+    return syntax.mapped(tree, lambda _: next(rest))
+
+
+def _entry(tree: syntax.Tree, keys: Sequence[int]) -> syntax.Tree:
+    if not isinstance(tree, syntax.Array) or not keys:
+        return syntax.Indexed(tree, tuple(keys)) if keys else tree
+    return _entry(tree.items[keys[0]], keys[1:])
+
+
+def _is_name(tree: Member) -> TypeGuard[syntax.Tree]:
+    return isinstance(tree, syntax.Name | syntax.Gradient) or (
+        isinstance(tree, syntax.Indexed) and isinstance(tree.operand, syntax.Name)
+    )
+
+
+def _is_formula(tree: Member) -> bool:
+    return isinstance(tree, Opaque) or not (values.is_value(tree) or _is_name(tree))
+
+
+def _key(tree: syntax.Tree) -> str:
+    return syntax.text(tree)
+
+
+def numbers(tree: syntax.Tree) -> syntax.Tree:
+    """An expression of numbers as the grammar has it, each with its place: no signs of percent,
+    of masks or before the digits in them."""
+    return syntax.replaced(tree, _number)
+
+
+def _exact(part: syntax.Tree) -> syntax.Tree | None:
+    """A number of a program, which is all of it."""
+    match part:
+        case syntax.Literal(text) if text[:1] == "-" and text != MINUS_INFINITY:
+            return syntax.Negative(ExactNumber(text[1:]))
+        case syntax.Literal(text) if text != MINUS_INFINITY:
+            return ExactNumber(text.removeprefix("+"))
+    return None
+
+
+def _number(part: syntax.Tree) -> syntax.Tree | None:
+    match part:
+        case syntax.Literal(text) if text == MINUS_INFINITY:
+            return syntax.Negative(syntax.Name("inf"))
+        case PrintedFigure(text, span) if text.endswith("%"):
+            number = numbers(PrintedFigure(text[:-1].rstrip(), span))
+            return syntax.Binary("/", number, syntax.Literal("100"))
+        case PrintedFigure(text, span) if text[:1] in "+-":
+            number = PrintedFigure(text[1:], Span(span.start + 1, span.end))
+            return syntax.Negative(number) if text[0] == "-" else number
+    return None
+
+
+def _shape(tree: syntax.Tree) -> Shape | None:
+    """The shape of an expression of numbers; None of one that makes no sense."""
+    if values.is_value(tree):
+        return values.shape(tree)
+    try:
+        return _NUMBERS.lower_tree(numbers(tree)).shape
+    except (SymattnError, RecursionError):
+        return None
+
+
+def _rank(tree: syntax.Tree) -> int:
+    return len(_shape(tree) or ())
+
+
+def _forms(tree: syntax.Tree) -> Iterator[syntax.Tree]:
+    """An operand as it is, as a vector, and turned."""
+    yield tree
+    shape = _shape(tree) or ()
+    if len(shape) == 2:
+        if 1 in shape and values.is_value(tree):
+            yield values.flat(tree)
+        yield syntax.Transposed(tree)
+
+
+def _binary(
+    op: str, left: syntax.Tree, right: syntax.Tree, is_code: bool, turned: tuple[bool, bool]
+) -> Iterator[syntax.Tree]:
+    """The products, or sums, that two operands allow."""
+    shapes = _shape(left), _shape(right)
+    if None in shapes:
+        return
+    if is_code or op not in "@*" or () in shapes:
+        yield from _first_that_fits("*" if () in shapes and op == "@" else op, left, right)
+        return
+    if any(turned) and all(len(shape or ()) == 1 for shape in shapes):
+        # Of rows, or of columns.
+        yield from _first_that_fits("@", left, right)
+        yield syntax.Call("outer", (left, right))
+        return
+    yield from _first_that_fits(op, left, right)
+    if op == "*" or shapes[0] == shapes[1]:
+        yield from _first_that_fits("*" if op == "@" else "@", left, right)
+
+
+def _first_that_fits(op: str, left: syntax.Tree, right: syntax.Tree) -> Iterator[syntax.Tree]:
+    for x, y in product(_forms(left), _forms(right)):
+        tree = syntax.Binary(op, x, y)
+        if _shape(tree) is not None:
+            yield tree
+            return
+
+
+def _fitted(tree: syntax.Tree, value: syntax.Tree) -> Iterator[syntax.Tree]:
+    """An expression in the shape of a printed value."""
+    shape, wanted = _shape(tree), values.shape(value)
+    if shape is None:
+        return
+    if shape == wanted:
+        yield tree
+    elif [x for x in shape if x != 1] != [x for x in wanted if x != 1]:
+        return
+    elif len(shape) == 2 and shape == wanted[::-1]:
+        yield syntax.Transposed(tree)
+    elif len(shape) == 2 and len(wanted) == 1:
+        row = tree if shape[0] == 1 else syntax.Transposed(tree)
+        yield syntax.Indexed(row, (0,))
+    elif shape and not wanted:
+        yield syntax.Indexed(tree, (0,) * len(shape))
