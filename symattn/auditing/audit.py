@@ -56,10 +56,17 @@ def explained(figures: Sequence[Figure], known: Mapping[Figure, Cause]) -> dict[
     quantities = {_place(figure): figure for figure in figures if figure.claim.key == "of"}
     causes: dict[Figure, Cause] = {}
     wrong: dict[str, Figure] = {}
+    at = {
+        figure.span.start: figure
+        for figure in figures
+        if figure.span is not None and figure.verdict is Verdict.REFUTED
+    }
     for figure in figures:
         if figure.verdict is not Verdict.REFUTED:
             continue
-        why = known.get(figure) or _cause(figure, wrong.setdefault(figure.term.key, figure))
+        first = wrong.setdefault(figure.term.key, figure)
+        roots = tuple(at[start] for start in figure.claim.follows if start in at)
+        why = _follows(roots) if roots else known.get(figure) or _cause(figure, first)
         chain, quantity = (of.get(_place(figure)) for of in (chains, quantities))
         if chain and quantity:
             right = Sentence(
@@ -86,6 +93,12 @@ def _cause(figure: Figure, first: Figure) -> Cause:
     return Cause("root", _gives(figure))
 
 
+def _follows(roots: tuple[Figure, ...]) -> Cause:
+    """Return why a figure is wrong that comes of wrong ones."""
+    said = joined([figure.description for figure in roots[:_NAMED]])
+    return Cause("carried", Sentence("it follows from {figures}", figures=said), roots)
+
+
 def _gives(chain: Figure) -> Sentence:
     return Sentence("the arithmetic as printed gives {figure}", figure=_right(chain))
 
@@ -94,6 +107,8 @@ def _right(figure: Figure) -> str:
     return figure.correct or Sentence("undecided")
 
 
+#: Of so many figures that another follows from a reason speaks.
+_NAMED = 2
 #: Causes of figures that are not wrong because of others.
 _ROOTS = ("truncated", "root", "last-digit")
 

@@ -182,6 +182,7 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
         reach=stated.reach,
         instead=stated.instead,
         said=stated.said,
+        follows=stated.follows,
         text=claim.text if stated.said is None else syntax.text(stated.said),
     )
 

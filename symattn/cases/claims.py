@@ -48,7 +48,8 @@ class Claim:
     each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
     '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
     ``reach`` how far it may be off, as inputs are shown rounded; ``instead`` of which other
-    quantity its figures are; ``said`` what the article has in place of the numbers of its tree.
+    quantity its figures are; ``said`` what the article has in place of the numbers of its tree,
+    and ``follows`` where figures stand that these are wrong because of.
     """
 
     where: str
@@ -68,6 +69,7 @@ class Claim:
     reach: float = 0.0
     instead: str = ""
     said: syntax.Tree | None = None
+    follows: tuple[int, ...] = ()
 
     @cached_property
     def is_arithmetic(self) -> bool:

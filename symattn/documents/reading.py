@@ -89,7 +89,8 @@ class Claimed:
     -inf where not even what agrees says that it is; within ``reach`` lies what it may be as
     inputs are shown rounded, or as floats are. They are those of another quantity
     ``instead`` where an equation states what they are. Of a closed statement ``said`` is what
-    stands there, ``tree`` that over the numbers that are printed of it."""
+    stands there, ``tree`` that over the numbers that are printed of it; its figures ``follow``
+    from those that are wrong at these places: ``tree`` has the right ones."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -103,6 +104,7 @@ class Claimed:
     reach: float = 0.0
     instead: str = ""
     said: syntax.Tree | None = None
+    follows: tuple[int, ...] = ()
 
     @cached_property
     def text(self) -> str:

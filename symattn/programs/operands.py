@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from flint import arb, arb_mat
 
@@ -109,9 +110,14 @@ class Operands:
         balls = [self._unknown(x) if y is None else y for x, y in zip(texts, balls, strict=True)]
         if all(ball is None or ball.is_exact() for ball in balls):
             return None
-        names = (f"operand_{k}" for k in range(len(balls)))
-        given = dict(zip(names, balls, strict=True))
-        return self._enclosed(_named(tree, given), given)
+        found: arb_mat | None = None
+        for choice in _apart(tree, balls):
+            given = {f"operand_{k}": ball for k, ball in enumerate(choice)}
+            matrix = self._enclosed(_named(tree, given), given)
+            if matrix is None:
+                return None
+            found = matrix if found is None else _union(found, matrix)
+        return found
 
     def coming(self, tree: syntax.Tree, figures: Sequence[str]) -> list[bool] | None:
         """Return which printed figures the expression may come to, by rows of its grid; None where
@@ -123,7 +129,8 @@ class Operands:
         """
         matrix = self.enclosure(tree, exact_ones(tree))
         if matrix is None:
-            matrix = self._enclosed(tree)
+            # Where nothing is rounded, no number stands for what it may have been.
+            matrix = self._enclosed(tree, {"": None})
         entries = [] if matrix is None else matrix.entries()
         if len(entries) != len(figures):
             return None
@@ -135,6 +142,13 @@ class Operands:
             near == arb("-inf") if figure is None else self._may_be(figure, near)
             for figure, near in zip(printed, entries, strict=True)
         ]
+
+    def middles(self, tree: syntax.Tree) -> list[str] | None:
+        """The values of an expression, as its numbers are printed, by rows of its grid."""
+        matrix = self._enclosed(tree, {"": None})
+        if matrix is None or not all(entry.is_finite() for entry in matrix.entries()):
+            return None
+        return [entry.mid().str(_DIGITS, radius=False) for entry in matrix.entries()]
 
     def _may_be(self, figure: PrintedNumber, near: arb) -> bool:
         return not near.is_nan() and bool(_ball(figure, self._part).overlaps(near))
@@ -177,6 +191,52 @@ class Operands:
         return difference is not None and all(
             _may_be(entry, relation) for entry in difference.entries()
         )
+
+
+#: With so many digits a number goes into what is computed from it.
+_DIGITS = 30
+#: Into so many parts each number is cut that stands in several places, by how many there are.
+_PARTS = {1: 16, 2: 6, 3: 4}
+
+
+def _apart(tree: syntax.Tree, balls: Sequence[arb | None]) -> Iterator[Sequence[arb | None]]:
+    """The operands, part by part where a number stands in several places: it is one unknown in
+    all of them, as in ``e^0.7 / (e^0.7 + 1)``, and balls count it as many."""
+    texts = [literal.text for literal in literals(tree)]
+    single = {literal.text for literal in _outside(tree)}
+    shared = [
+        text
+        for text in dict.fromkeys(texts)
+        if text in single and texts.count(text) > 1 and (ball := balls[texts.index(text)])
+        if not ball.is_exact()
+    ]
+    if len(shared) not in _PARTS:
+        yield balls
+        return
+    count = _PARTS[len(shared)]
+    cut = [_cut(balls[texts.index(text)], count) for text in shared]
+    for parts in product(*cut):
+        by_text = dict(zip(shared, parts, strict=True))
+        yield [by_text.get(text, ball) for text, ball in zip(texts, balls, strict=True)]
+
+
+def _outside(tree: syntax.Tree) -> Iterator[syntax.Literal]:
+    """The numbers that stand in no array: entries of one may be the same by chance."""
+    if isinstance(tree, syntax.Literal):
+        yield tree
+    for part in () if isinstance(tree, syntax.Array) else syntax.inside(tree):
+        yield from _outside(part)
+
+
+def _cut(ball: arb | None, count: int) -> list[arb]:
+    assert ball is not None
+    step = ball.rad() / count
+    return [arb(ball.mid() + (2 * k + 1 - count) * step, step) for k in range(count)]
+
+
+def _union(x: arb_mat, y: arb_mat) -> arb_mat:
+    entries = [a.union(b) for a, b in zip(x.entries(), y.entries(), strict=True)]
+    return arb_mat(x.nrows(), x.ncols(), entries)
 
 
 def _may_be(difference: arb, relation: str) -> bool:

@@ -177,6 +177,9 @@ class Confidence:
             return "only its value suggests so"
         if entry.agreement.figures == 1 and not entry.kinds - _HINTS:
             return "only what it is called suggests so"
+        steps = ((on, self.recipe.steps.get(on)) for on in self._path(entry))
+        if guessed := [on for on, step in steps if step is not None and step.guessed]:
+            return f"only its figures suggest what {guessed[0]} is"
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]
         if unsound:
             return f"the article does not define {unsound[0]}"

@@ -24,6 +24,7 @@ import numpy as np
 
 from symattn.documents.binding import values
 from symattn.documents.binding.bounds import interval
+from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
 from symattn.documents.reading import Claimed
@@ -34,6 +35,7 @@ from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, rows_of
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.enclosures import Matrix
+from symattn.programs.functions import FUNCTIONS
 from symattn.programs.operands import ExactNumber, Operands
 from symattn.programs.program import Program
 from symattn.spelling import written
@@ -47,6 +49,9 @@ _ROW = re.compile(r"([A-Za-z]+?)_?([0-9]{1,2})")
 #: The name that begins a title of rows, and of how many blocks before words may speak.
 _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 _NEAR = 4
+#: A figure that tells so many bits is known again by its digits; what follows from more wrong
+#: figures than that follows from none.
+_TELLING, _ROOTS = 6.0, 64
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
     r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant|sin|antes)\b",
@@ -83,14 +88,14 @@ class StatedBlock:
     statements: tuple[Statement, ...]
 
     @cached_property
-    def _best(self) -> tuple[Statement, syntax.Tree, Sequence[bool], Sequence[bool]] | None:
+    def best(self) -> tuple[Statement, syntax.Tree, Sequence[bool], Sequence[bool]] | None:
         """The reading that most figures come of, these, and those that come of any."""
         texts = values.texts(self.statements[0].value)
         best: tuple[Statement, syntax.Tree, Sequence[bool]] | None = None
         any_of: Sequence[bool] = [False] * len(texts)
         for one in self.statements:
-            for reading in map(numbers, one.readings):
-                coming = _OPERANDS.coming(reading, texts)
+            for reading in one.readings:
+                coming = _OPERANDS.coming(numbers(reading), texts)
                 if coming is None:
                     continue
                 any_of = [x or y for x, y in zip(any_of, coming, strict=True)]
@@ -100,18 +105,21 @@ class StatedBlock:
                     return *best, any_of
         return None if best is None else (*best, any_of)
 
-    def claims(self, known: Entry | None) -> Iterator[Claimed]:
-        """What is to be judged of it, beside what is ``known`` of the block: nothing where that is
-        enough, as it is as it should be, or surely of something and wrong."""
-        if self._best is None:
-            return
-        one, tree, coming, any_of = self._best
-        is_right = known is not None and known.agreement.share == 1
-        is_sure = known is not None and known.is_named and not known.doubt
-        is_worked = all(values.is_closed(x.said) for x in self.statements)
-        is_known = known is not None and is_right and (known.is_named or all(coming))
-        if is_worked or is_known or is_sure:
-            return
+    def is_known(self, known: Entry | None) -> bool:
+        """Return whether it needs no judgement beside what is ``known`` of the block: it is as it
+        should be, or surely of something and wrong."""
+        assert self.best is not None
+        if all(values.is_closed(one.said) for one in self.statements):
+            return True
+        if known is None:
+            return False
+        is_right = known.agreement.share == 1 and (known.is_named or all(self.best[2]))
+        return is_right or (known.is_named and not known.doubt)
+
+    def claims(self) -> Iterator[Claimed]:
+        """What is to be judged of it."""
+        assert self.best is not None
+        one, tree, coming, any_of = self.best
         if all(x or not y for x, y in zip(coming, any_of, strict=True)):
             yield _claimed(one, tree, one.value, one.said)
             return
@@ -121,11 +129,88 @@ class StatedBlock:
                 yield _claimed(one, at, figure, syntax.Indexed(one.said, keys))
 
 
-def _claimed(one: Statement, tree: syntax.Tree, value: syntax.Tree, said: syntax.Tree) -> Claimed:
+def _claimed(
+    one: Statement,
+    tree: syntax.Tree,
+    value: syntax.Tree,
+    said: syntax.Tree,
+    follows: Iterable[int] = (),
+) -> Claimed:
     figures = [*values.figures(value)]
     span = figures[0].span.to(figures[-1].span)
     shown, places = values.printed(value), values.spans(value)
-    return Claimed("as_printed", tree, one.where, span, shown, places, said=said)
+    return Claimed(
+        "as_printed", numbers(tree), one.where, span, shown, places,
+        trust=0.0, said=said, follows=tuple(sorted(set(follows))),
+    )  # fmt: skip
+
+
+class Corrections:
+    """What wrong figures are instead, and what follows from that."""
+
+    def __init__(self) -> None:
+        #: By where a figure stands, and by its text: the right number, and where it is wrong first.
+        self._at: dict[int, tuple[str, int]] = {}
+        self._by_text: dict[str, tuple[str, int]] = {}
+
+    def correct(self, block: StatedBlock) -> None:
+        """Take the figures of a block that come of no reading."""
+        assert block.best is not None
+        one, tree, _, any_of = block.best
+        self._take(one.value, tree, any_of, ())
+
+    def following(self, block: StatedBlock) -> Iterator[Claimed]:
+        """The figures of a block that are right as printed, and would be others without the wrong
+        ones before."""
+        assert block.best is not None
+        one, tree, coming, _ = block.best
+        roots: set[int] = set()
+        corrected = syntax.replaced(tree, lambda part: self._corrected(part, roots))
+        texts = values.texts(one.value)
+        if not roots or not all(coming) or len(roots) > _ROOTS:
+            return
+        right = _OPERANDS.coming(numbers(corrected), texts)
+        if right is None or all(right):
+            return
+        for (figure, keys), is_right in zip(values.entries(one.value), right, strict=True):
+            if not is_right:
+                at, said = (corrected, one.said) if not keys else (
+                    syntax.Indexed(corrected, keys), syntax.Indexed(one.said, keys)
+                )  # fmt: skip
+                yield _claimed(one, at, figure, said, roots)
+        self._take(one.value, corrected, right, roots)
+
+    def _take(
+        self, value: syntax.Tree, tree: syntax.Tree, right: Sequence[bool], roots: Iterable[int]
+    ) -> None:
+        found = _OPERANDS.middles(numbers(tree))
+        entries = [*values.entries(value)]
+        if found is None or len(found) != len(entries):
+            return
+        for (figure, _), is_right, number in zip(entries, right, found, strict=True):
+            if not is_right:
+                start = figure.span.start
+                root = min(roots, default=start)
+                self._at[start] = number, root
+                if information(figure.text) > _TELLING:
+                    self._by_text[figure.text] = number, root
+                    self._by_text[_negated(figure.text)] = _negated(number), root
+
+    def _corrected(self, part: syntax.Tree, roots: set[int]) -> syntax.Tree | None:
+        if not isinstance(part, PrintedFigure):
+            return None
+        known = self._at.get(part.span.start)
+        if known is None:
+            known = self._by_text.get(part.text)
+        if known is None or part.span.start < known[1]:
+            return None
+        number, root = known
+        roots.add(root)
+        return ExactNumber(number)
+
+
+def _negated(text: str) -> str:
+    return text[1:] if text[:1] == "-" else f"-{text}"
 
 
 @dataclass(frozen=True)
@@ -169,6 +254,7 @@ class Statements:
     _words: str = ""
     _above: str = ""
     _kind: str = ""
+    _is_program: bool = False
     #: What the last statement of code assigns to: a comment may say its value.
     _assigned: syntax.Tree | None = None
     #: Whether words speak of a softmax, right before or in the heading; the name in them.
@@ -212,6 +298,7 @@ class Statements:
         is_broken, self._is_broken = self._is_broken, False
         if self._kind == "output" and kind != "output":
             self._pair()
+        self._is_program = kind == "code" and (chain.is_code or self._is_program)
         self._kind = kind
         members = [values.signed(one) for one in chain.members]
         head, *rest = members
@@ -224,8 +311,8 @@ class Statements:
             if values.is_value(rest[-1]):
                 self._outputs.append((self._words, self._order, rest[-1], where))
         elif not chain.is_code:
-            self._equal(members, chain.links, kind, where)
-        is_comment = kind == "code" and not chain.is_code
+            self._equal(members, chain.links, where)
+        is_comment = self._is_program and not chain.is_code
         if _is_name(head) and not is_comment and not (kind == "output" and self._shown):
             self._define(head, rest, chain, kind, where)
         if isinstance(head, syntax.Array) and values.is_value(rest[-1]):
@@ -234,17 +321,15 @@ class Statements:
                 if _is_name(name):
                     self._meanings[_key(name)].append(_Meaning(self._order, value))
 
-    def _equal(
-        self, members: Sequence[Member], links: Sequence[Link], kind: str, where: str
-    ) -> None:
+    def _equal(self, members: Sequence[Member], links: Sequence[Link], where: str) -> None:
         """Take the members of a chain: each says of the values behind it what they are."""
         for k, value in enumerate(members):
             for j, said in enumerate(members[:k]):
-                is_own = kind == "code" and said == self._assigned
+                is_own = self._is_program and said == self._assigned
                 if not _is_formula(said):
                     # What is not read may say something else of the name.
                     is_clear = not any(isinstance(one, Opaque) for one in members[:k])
-                    is_said = is_clear and (is_own or kind != "code")
+                    is_said = is_clear and (is_own or not self._is_program)
                 else:
                     is_said = "→" not in links[j:k] or values.is_closed(said)
                 if is_said and values.is_value(value):
@@ -260,7 +345,7 @@ class Statements:
                 self._shown.append((self._words, member))
         elif chain.is_code:
             return
-        elif kind == "code" and self._assigned is not None and not self._words:
+        elif self._is_program and self._assigned is not None and not self._words:
             self._state(self._assigned, member, where, is_code=True)
             self._assigned = None
         elif kind == "output" and self._shown:
@@ -343,8 +428,18 @@ class Statements:
     def claims(self, ledger: Ledger, entries: list[Entry]) -> Iterator[Claimed]:
         """The closed statements whose figures no reading gives, and those that are all that is
         known of figures that hold; they stand in place of doubtful ``entries``."""
+        corrections = Corrections()
         for block in self.found:
-            for claim in block.claims(ledger.held(block.statements[0].value)):
+            if block.best is None:
+                continue
+            known = ledger.held(block.statements[0].value)
+            if block.is_known(known):
+                claims = [*corrections.following(block)]
+            else:
+                claims = [*block.claims()]
+                corrections.correct(block)
+                claims = [*corrections.following(block)] or claims
+            for claim in claims:
                 assert claim.spans is not None
                 rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
                 places = {span for row in rows for span in row}
@@ -432,6 +527,8 @@ class Statements:
                 ]
             case syntax.Power(base, exponent) if not is_code:
                 return [x for one in closed(base) for x in _raised(one, exponent)]
+            case syntax.Call(function, (operand,), ()) if not is_code:
+                return [x for one in closed(operand) for x in _called(function, one)]
         inside = syntax.inside(tree)
         choices = [closed(one) for one in inside]
         if not inside or not all(choices):
@@ -545,6 +642,26 @@ def _numbers(value: syntax.Tree) -> Matrix | None:
     return np.array([sum(one) / 2 for one in ends if one]).reshape(values.shape(value))
 
 
+def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
+    """What a function may be by its name: with the constant that keeps a norm finite or without,
+    a variance by the count or by one less."""
+    name = function if function in FUNCTIONS else _folded(function)
+    yield syntax.Call(name, (operand,))
+    if name in ("layernorm", "rmsnorm"):
+        yield syntax.Call(name, (operand,), (("eps", syntax.Literal("1e-30")),))
+    by_less = (("ddof", syntax.Literal("1")),)
+    if name in ("var", "std"):
+        yield syntax.Call(name, (operand,), by_less)
+    vector = values.flat(operand)
+    if name == "layernorm" and _rank(vector) == 1:
+        apart = syntax.Binary("-", vector, syntax.Call("mean", (vector,)))
+        yield syntax.Binary("/", apart, syntax.Call("std", (vector,), by_less))
+
+
+def _folded(function: str) -> str:
+    return function.replace("_", "").lower()
+
+
 def _raised(base: syntax.Tree, exponent: syntax.Tree) -> Iterator[syntax.Tree]:
     """A power as formulas mean it: of a square matrix a product, where it is one."""
     if not values.is_square(_shape(base)):
@@ -602,6 +719,8 @@ def _number(part: syntax.Tree) -> syntax.Tree | None:
         case PrintedFigure(text, span) if text.endswith("%"):
             number = numbers(PrintedFigure(text[:-1].rstrip(), span))
             return syntax.Binary("/", number, syntax.Literal("100"))
+        case ExactNumber(text) if text[:1] == "-":
+            return syntax.Negative(ExactNumber(text[1:]))
         case PrintedFigure(text, span) if text[:1] in "+-":
             number = PrintedFigure(text[1:], Span(span.start + 1, span.end))
             return syntax.Negative(number) if text[0] == "-" else number
