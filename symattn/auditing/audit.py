@@ -65,7 +65,9 @@ def explained(figures: Sequence[Figure], known: Mapping[Figure, Cause]) -> dict[
         if figure.verdict is not Verdict.REFUTED:
             continue
         first = wrong.setdefault(figure.term.key, figure)
-        roots = tuple(at[start] for start in figure.claim.follows if start in at)
+        stated = figure.claim.stated
+        follows = stated.follows if stated else ()
+        roots = tuple(at[start] for start in follows if start in at)
         why = _follows(roots) if roots else known.get(figure) or _cause(figure, first)
         chain, quantity = (of.get(_place(figure)) for of in (chains, quantities))
         if chain and quantity:
@@ -285,6 +287,12 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
             for figure in refuted:
                 if known[figure].kind == "truncated":
                     known[figure] = causes.cause(figure, known)
+    if any(figure.claim.stated for figure in document.figures):
+        from symattn.auditing.equations import causes as causes_of_stated
+
+        of_stated, slips_of_stated = causes_of_stated(document.figures)
+        known |= of_stated
+        named += tuple(slips_of_stated)
     for figure, cause in explained(document.figures, known).items():
         figure.why = cause
         if figure.claim.instead and cause.slip is None:

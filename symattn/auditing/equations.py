@@ -11,19 +11,32 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
 
+import numpy as np
 from flint import arb
 
-from symattn.auditing.figures import Figure
+from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.cases.claims import Claim
+from symattn.documents.binding.bounds import interval
+from symattn.documents.binding.evidence import information
 from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
+from symattn.errors import SymattnError
+from symattn.expressions import syntax
 from symattn.expressions.shapes import Nested, rows_of
+from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
+from symattn.programs import nodes
+from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.nodes import Node, Run, ancestors
 from symattn.programs.operands import Operands, exact_ones, literals
+from symattn.programs.program import Program
+from symattn.slips.catalogue import KINDS, phrase
+from symattn.slips.graph import Recipe
 from symattn.solution.entries import EntryValue
 from symattn.spelling import written
 from symattn.verdicts import Verdict
@@ -105,7 +118,7 @@ class OperandPlaces:
         """Return what is printed where the numbers of a claim stand: right before its value;
         nothing where that reads otherwise."""
         texts = [literal.text for literal in literals(claim.tree)]
-        if not claim.spans or not texts or claim.said is not None:
+        if not claim.spans or not texts or claim.stated is not None:
             return ()
         end = bisect_left(self._starts, claim.spans[0][0].start)
         before = self._numbers[max(end - len(texts), 0) : end]
@@ -130,7 +143,7 @@ class Equations:
 
     def reach(self, claim: Claim, i: int, j: int) -> arb | None:
         """All that a figure of numbers may be, as these may have been rounded."""
-        if claim.said is not None:
+        if claim.stated is not None:
             return self.enclosed(claim, i, j, exact_ones(claim.tree))
         known = [self.known(number) for number in self.places.of(claim)]
         return self.enclosed(claim, i, j, known)
@@ -285,3 +298,126 @@ def _is_true(chain: Figure) -> bool:
 def _place(figure: Figure) -> object:
     """Return where a figure stands, in an article or in a table."""
     return figure.span or (figure.claim.number, figure.at)
+
+
+# -- causes of what is stated ------------------------------------------------------------------
+# Causes of blocks that do not come to what is stated of them.
+#
+# A closed statement is a little program: its operands are what is printed, its one step what is
+# said. A slip of the catalogue in that step that gives all figures of the block is its cause. A
+# block that is wrong throughout is one finding, at its first figure.
+
+#: A slip is named from so many bits on, and this part of a block makes it one that is wrong
+#: throughout.
+_GATE, _MOST = 8.0, 0.5
+_OPERANDS = Operands()
+
+
+def causes(figures: Sequence[Figure]) -> tuple[dict[Figure, Cause], list[Slip]]:
+    """The causes of figures that are stated to be something else, and the slips among these."""
+    found: dict[Figure, Cause] = {}
+    slips: list[Slip] = []
+    for _, alike in groupby(figures, lambda figure: figure.claim.number):
+        block = [*alike]
+        claim = block[0].claim
+        wrong = [figure for figure in block if figure.verdict is Verdict.REFUTED]
+        if claim.stated is None or claim.stated.follows or len(wrong) < 2:
+            continue
+        first, *others = wrong
+        slip = _slip(claim, block, wrong)
+        if slip is not None:
+            slips.append(slip)
+            found[first] = Cause("root", slip.sentence, slip=slip)
+        elif len(wrong) > _MOST * len(block):
+            formula = syntax.text(claim.stated.formula)
+            found[first] = Cause(
+                "root", Sentence("{formula} does not come to this", formula=formula)
+            )
+        else:
+            continue
+        same = Sentence("follows from the same mistake as {figure}", figure=first.description)
+        found |= dict.fromkeys(others, Cause("carried", same, (first,), slip))
+    return found, slips
+
+
+def _slip(claim: Claim, block: Sequence[Figure], wrong: Sequence[Figure]) -> Slip | None:
+    """The likeliest slip that gives all figures of a block."""
+    bits = sum({figure.text: information(figure.text) for figure in wrong}.values())
+    ends = [interval(figure.text) for figure in block]
+    if any(one is None for one in ends):
+        return None
+    low, high = np.array([one for one in ends if one is not None]).T
+    made = [
+        (KINDS[kind].price, kind, said)
+        for kind, said, values in _slipped(claim)
+        if values.size == len(block)
+        # What goes into it is rounded, as it is itself.
+        and np.all((values >= low - (high - low)) & (values <= high + (high - low)))
+    ]
+    if not made:
+        return None
+    price, kind, said = min(made, key=lambda one: one[0])
+    if bits - price < _GATE:
+        return None
+    sentence = Sentence(
+        "All {count} wrong figures follow from {slip}; no correct figure contradicts it.",
+        count=len(wrong), slip=said,
+    )  # fmt: skip
+    rivals = tuple(
+        dict.fromkeys(other for cost, _, other in made if other != said and cost <= price)
+    )
+    return Slip(
+        kind, sentence, round(bits - price, 1), 1.0, tuple(wrong), rivals=rivals, phrase=said
+    )
+
+
+def _slipped(claim: Claim) -> Iterator[tuple[str, Sentence, Matrix]]:
+    """What a statement comes to by each slip in it."""
+    assert claim.stated is not None
+    operands: dict[str, syntax.Tree] = {}
+    tree = _named(claim.stated.formula, claim.tree, operands)
+    known = {name: _OPERANDS.middles(one) for name, one in operands.items()}
+    empty = Program({}, (), ())
+    try:
+        shapes = {name: empty.lower_tree(one).shape for name, one in operands.items()}
+        quantities = {name: nodes.given(name, shape) for name, shape in shapes.items()}
+        program = Program(quantities, tuple(quantities), ())
+        result = program.lower_tree(tree)
+    except SymattnError:
+        return
+    matrices: dict[str, Matrix] = {}
+    for name, node in quantities.items():
+        numbers = known[name]
+        if numbers is None:
+            return
+        matrices[name] = np.array([float(x) for x in numbers]).reshape(node.grid)
+    run = Run(FloatOperations(), lambda node: matrices[node.extra] if node.op == "given" else None)
+    recipe = Recipe(program)
+    for node in ancestors([result]):
+        for kind, instead, words in recipe.slips(node, lambda x: _number(run, x)):
+            try:
+                with np.errstate(all="ignore"):
+                    values = np.asarray(run[nodes.replaced(result, {node.serial: instead})])
+            except SymattnError:
+                continue
+            said = (x if isinstance(x, str) else recipe.text(x) for x in words)
+            yield kind, phrase(kind, (recipe.text(node), *said)), values.reshape(-1)
+
+
+def _number(run: Run[Matrix], node: Node) -> float | None:
+    return float(run[node][0, 0]) if node.grid == (1, 1) else None
+
+
+def _named(
+    formula: syntax.Tree, tree: syntax.Tree, operands: dict[str, syntax.Tree]
+) -> syntax.Tree:
+    """The tree of a statement with the names of its formula, as far as both go together."""
+    if isinstance(formula, syntax.Name) and formula.name.isidentifier():
+        operands[formula.name] = tree
+        return syntax.Name(formula.name)
+    inside = syntax.inside(formula), syntax.inside(tree)
+    is_same = type(formula) is type(tree) and len(inside[0]) == len(inside[1])
+    if not is_same or isinstance(formula, syntax.Array | syntax.Literal):
+        return tree
+    parts: Iterator[syntax.Tree] = (_named(x, y, operands) for x, y in zip(*inside, strict=True))
+    return syntax.mapped(tree, lambda _: next(parts))

@@ -212,7 +212,9 @@ class Figure:
     @cached_property
     def label(self) -> str:
         """``A[0][2]``: the expression and the index inside what is printed."""
-        return syntax.entry_text(self.claim.of, self.claim.said or self.claim.tree, self.at)
+        stated = self.claim.stated
+        tree = stated.said if stated else self.claim.tree
+        return syntax.entry_text(self.claim.of, tree, self.at)
 
     @property
     def description(self) -> str:

@@ -16,8 +16,7 @@ from symattn.documents.files import SIDE_FILE, is_side_file, read_article
 from symattn.documents.files import article as article_of
 from symattn.documents.help import SideFile, beside, help_of, read_side_file
 from symattn.documents.reading import Claimed, OpenQuestion, Reading, undefined
-from symattn.documents.relocation import Memory
-from symattn.documents.text import Span
+from symattn.documents.text import Memory, Span
 from symattn.errors import Malformed
 from symattn.expressions import syntax
 from symattn.expressions.shapes import rows_of
@@ -181,9 +180,8 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
         trust=stated.trust,
         reach=stated.reach,
         instead=stated.instead,
-        said=stated.said,
-        follows=stated.follows,
-        text=claim.text if stated.said is None else syntax.text(stated.said),
+        stated=stated.stated,
+        text=stated.text if stated.stated else claim.text,
     )
 
 

@@ -21,6 +21,7 @@ from symattn.programs.program import Program
 from symattn.tables.places import table, texts, unknown
 
 if TYPE_CHECKING:
+    from symattn.documents.reading import Stated
     from symattn.documents.text import Span
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
@@ -48,8 +49,8 @@ class Claim:
     each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
     '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
     ``reach`` how far it may be off, as inputs are shown rounded; ``instead`` of which other
-    quantity its figures are; ``said`` what the article has in place of the numbers of its tree,
-    and ``follows`` where figures stand that these are wrong because of.
+    quantity its figures are; ``stated`` is of a closed statement, whose tree has
+    the numbers that are printed of its operands.
     """
 
     where: str
@@ -68,8 +69,7 @@ class Claim:
     trust: float = inf
     reach: float = 0.0
     instead: str = ""
-    said: syntax.Tree | None = None
-    follows: tuple[int, ...] = ()
+    stated: Stated | None = None
 
     @cached_property
     def is_arithmetic(self) -> bool:

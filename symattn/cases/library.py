@@ -22,7 +22,7 @@ from symattn.tables.file import folder
 if TYPE_CHECKING:
     from symattn.cases.case import Case
     from symattn.documents.reading import Reading
-    from symattn.documents.relocation import Memory
+    from symattn.documents.text import Memory
 
 
 def names() -> tuple[str, ...]:

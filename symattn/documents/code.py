@@ -13,8 +13,7 @@ from itertools import chain
 from math import inf
 
 from symattn.documents import grids
-from symattn.documents.article import Block
-from symattn.documents.listings import session
+from symattn.documents.article import Block, session
 from symattn.documents.notation import read_parts
 from symattn.documents.notation.vocabulary import identifier
 from symattn.documents.python import source

@@ -13,10 +13,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symattn.documents import commonmark
-from symattn.documents.article import Block, BlockPart, Contents, ParagraphBuilder, TableCell
+from symattn.documents.article import (
+    Block,
+    BlockPart,
+    Contents,
+    ParagraphBuilder,
+    TableCell,
+    listing,
+)
 from symattn.documents.commonmark import MATH_DIRECTIVE, Closers
 from symattn.documents.inline import Piece, pieces
-from symattn.documents.listings import listing
 from symattn.documents.text import Text
 from symattn.spelling import words
 

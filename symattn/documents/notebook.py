@@ -13,8 +13,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 
 from symattn.documents import markdown
-from symattn.documents.article import Block, CellText, Contents
-from symattn.documents.listings import listing
+from symattn.documents.article import Block, CellText, Contents, listing
 from symattn.documents.text import Text
 from symattn.errors import Fault, Faults, Malformed, short
 

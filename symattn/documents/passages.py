@@ -15,8 +15,7 @@ from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.notation.vocabulary import SIGNS
-from symattn.documents.relocation import Memory
-from symattn.documents.text import Text
+from symattn.documents.text import Memory, Text
 from symattn.documents.trees import (
     Chain,
     Labelled,

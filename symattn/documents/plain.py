@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symattn.documents import commonmark, markdown
-from symattn.documents.article import Block, BlockPart, Contents
-from symattn.documents.commonmark import note
-from symattn.documents.inline import formulas
-from symattn.documents.listings import (
+from symattn.documents.article import (
     GAP,
     LINK,
     LONGEST_HEADING,
@@ -21,11 +18,16 @@ from symattn.documents.listings import (
     STEP,
     UNDERLINE,
     VALUE,
+    Block,
+    BlockPart,
+    Contents,
     is_name,
     is_title,
     listing,
     titled,
 )
+from symattn.documents.commonmark import note
+from symattn.documents.inline import formulas
 from symattn.documents.text import Text
 from symattn.spelling import words
 

@@ -80,6 +80,16 @@ class ReadStep:
 
 
 @dataclass(frozen=True)
+class Stated:
+    """A closed statement: what is ``said`` of figures, the ``formula`` that is meant by that, and
+    where figures stand that are wrong, so that these ``follow`` from them."""
+
+    said: syntax.Tree
+    formula: syntax.Tree
+    follows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Claimed:
     """A claim as a case file has it: ``key`` is ``of``, ``as_printed`` or
     ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
@@ -88,9 +98,8 @@ class Claimed:
     it is sure what it is of; ``trust`` has the bits for its being that, and wrong,
     -inf where not even what agrees says that it is; within ``reach`` lies what it may be as
     inputs are shown rounded, or as floats are. They are those of another quantity
-    ``instead`` where an equation states what they are. Of a closed statement ``said`` is what
-    stands there, ``tree`` that over the numbers that are printed of it; its figures ``follow``
-    from those that are wrong at these places: ``tree`` has the right ones."""
+    ``instead`` where an equation states what they are. ``stated`` is of a closed
+    statement, whose ``tree`` has the numbers that are printed of its operands."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -103,13 +112,12 @@ class Claimed:
     trust: float = inf
     reach: float = 0.0
     instead: str = ""
-    said: syntax.Tree | None = None
-    follows: tuple[int, ...] = ()
+    stated: Stated | None = None
 
     @cached_property
     def text(self) -> str:
         """The expression or the statement, as it is said."""
-        return syntax.text(self.said or self.tree)
+        return syntax.text(self.stated.said if self.stated else self.tree)
 
 
 @dataclass(frozen=True)

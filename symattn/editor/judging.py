@@ -20,8 +20,7 @@ from symattn.cases.article import case_of
 from symattn.documents.article import Article
 from symattn.documents.files import article
 from symattn.documents.reading import ArticleNumber, Reading, Status, chains
-from symattn.documents.relocation import Memory, Relocatable, moved
-from symattn.documents.text import Span
+from symattn.documents.text import Memory, Relocatable, Span, moved
 from symattn.editor.answers import Answer, Correction, Explanation, Finding, Severity
 from symattn.editor.positions import Lines
 from symattn.errors import Fault, Faulty, Malformed, blamed_on, short

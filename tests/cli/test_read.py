@@ -92,7 +92,9 @@ def test_toml(post: Path, tmp_path: Path, symattn) -> None:
 
 def test_what_is_doubted_is_no_claim(tmp_path: Path, symattn) -> None:
     """What an audit of the article leaves open is not refuted as a case file either."""
-    (tmp_path / "post.md").write_text("$X = [[1, 2], [3, 4]]$\n\n$Y = X + X = [[2, 4], [6, 9]]$\n")
+    (tmp_path / "post.md").write_text(
+        "$X = [[1, 2], [3, 4]]$\n\nWithout the mask $Y = X + X = [[2, 4], [6, 9]]$\n"
+    )
     symattn("read", "post.md", "--format", "toml", "-o", "mine.toml")
     assert 'what = "Y"' in (tmp_path / "mine.toml").read_text("utf-8")
     assert symattn("audit", "mine.toml").code == symattn("audit", "post.md").code == 0

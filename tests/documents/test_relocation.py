@@ -9,7 +9,7 @@ import pytest
 
 from symattn.documents.files import article
 from symattn.documents.passages import passages
-from symattn.documents.relocation import Memory, Relocatable
+from symattn.documents.text import Memory, Relocatable
 
 from . import marks
 

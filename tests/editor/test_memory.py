@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents.relocation import Memory
+from symattn.documents.text import Memory
 from symattn.editor import judging
 from symattn.editor.judging import AnswerMemory
 from symattn.workers import Asker

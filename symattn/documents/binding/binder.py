@@ -33,8 +33,7 @@ from symattn.documents.binding.subjects import (
 from symattn.documents.help import NONE, Help, Origin, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import OpenQuestion, Reading
-from symattn.documents.relocation import Memory
-from symattn.documents.text import Span
+from symattn.documents.text import Memory, Span
 from symattn.documents.trees import (
     Chain,
     Labelled,

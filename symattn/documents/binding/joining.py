@@ -299,6 +299,8 @@ def _operation(said: str, operand: syntax.Tree | None, before: syntax.Tree) -> s
 
 #: This part of a block's figures is that of the operation.
 _MOST = 0.66
+#: This part of them is that of another form of it.
+_OTHER = 0.9
 #: What else scores may have been divided by, squared: roots, whole numbers, tenths.
 _SCALES = (
     *(k * k / 100 for k in (*range(1, 10), 12, 15, 25)),
@@ -337,7 +339,7 @@ def _is_result(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, 
             for middle, off in zip(*tried.values, strict=True)
             if _are_shares(middle)
         ]
-    return all((abs(figures - middle) <= half + off).mean() < _MOST for middle, off in forms)
+    return all((abs(figures - middle) <= half + off).mean() < _OTHER for middle, off in forms)
 
 
 def _are_shares(rows: Matrix) -> bool:

@@ -125,6 +125,12 @@ class Ledger:
             self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
         self._taken.update(figure.span.start for figure in values.figures(tree))
 
+    def settle(self, places: Iterable[Span]) -> None:
+        """Figures at these places are judged by what is stated of them."""
+        for place in places:
+            self.coverage.mark([PrintedFigure("", place)], "local")
+            self._taken.add(place.start)
+
     def is_taken(self, value: syntax.Tree) -> bool:
         """Return whether it is known of a figure of the value what it is."""
         return any(figure.span.start in self._taken for figure in values.figures(value))

@@ -20,25 +20,20 @@ from functools import cached_property
 from itertools import islice, product
 from typing import TypeGuard
 
-import numpy as np
-
 from symattn.documents.binding import values
-from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
-from symattn.documents.reading import Claimed
+from symattn.documents.reading import Claimed, Stated
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure
 from symattn.errors import SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, rows_of
 from symattn.numbers.rationals import MINUS_INFINITY
-from symattn.programs.enclosures import Matrix
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.operands import ExactNumber, Operands
 from symattn.programs.program import Program
-from symattn.spelling import written
 
 #: Of one expression no more readings are taken, and names are unfolded no deeper.
 _READINGS, _DEEPEST = 32, 6
@@ -46,9 +41,8 @@ _READINGS, _DEEPEST = 32, 6
 _FIGURES = 1024
 #: The names of an entry or a row by its number.
 _ROW = re.compile(r"([A-Za-z]+?)_?([0-9]{1,2})")
-#: The name that begins a title of rows, and of how many blocks before words may speak.
+#: The name that begins a title of rows.
 _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
-_NEAR = 4
 #: A figure that tells so many bits is known again by its digits; what follows from more wrong
 #: figures than that follows from none.
 _TELLING, _ROOTS = 6.0, 64
@@ -57,8 +51,7 @@ _OTHERWISE = re.compile(
     r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant|sin|antes)\b",
     re.I,
 )
-#: Words that end with the name of what is done, and signs between operands.
-_SOFTMAX = re.compile(r"softmax\b[^.;]{0,40}\Z", re.I)
+#: Signs between operands.
 _OPERATORS = tuple("*+/=^×·⋅")
 #: Matrices whose columns the size of a key counts.
 _KEYS = ("K", "k", "Q", "q", "W_K", "W_k")
@@ -71,14 +64,14 @@ _OPERANDS = Operands()
 class Statement:
     """Figures, the expression that they are stated to be, and its readings over what is printed.
 
-    The first reading is the plainest. ``is_code`` where a program computes it.
+    The first reading is the plainest. ``formula`` is what is said before of a mere name.
     """
 
     said: syntax.Tree
     value: syntax.Tree
     readings: tuple[syntax.Tree, ...]
     where: str
-    is_code: bool = False
+    formula: syntax.Tree
 
 
 @dataclass(frozen=True)
@@ -117,7 +110,7 @@ class StatedBlock:
         return is_right or (known.is_named and not known.doubt)
 
     def claims(self) -> Iterator[Claimed]:
-        """What is to be judged of it."""
+        """The claims of it that are to be judged."""
         assert self.best is not None
         one, tree, coming, any_of = self.best
         if all(x or not y for x, y in zip(coming, any_of, strict=True)):
@@ -141,12 +134,12 @@ def _claimed(
     shown, places = values.printed(value), values.spans(value)
     return Claimed(
         "as_printed", numbers(tree), one.where, span, shown, places,
-        trust=0.0, said=said, follows=tuple(sorted(set(follows))),
+        trust=0.0, stated=Stated(said, one.formula, tuple(sorted(set(follows)))),
     )  # fmt: skip
 
 
 class Corrections:
-    """What wrong figures are instead, and what follows from that."""
+    """Wrong figures, each with the right number for it, and those that follow from them."""
 
     def __init__(self) -> None:
         #: By where a figure stands, and by its text: the right number, and where it is wrong first.
@@ -227,14 +220,13 @@ class _Meaning:
 
 @dataclass(frozen=True)
 class _Stated:
-    """Figures, and what is said of them in a chain, or of blocks before in words."""
+    """Figures, and what is said of them in a chain."""
 
     order: int
     said: syntax.Tree
     value: syntax.Tree
     where: str
     is_code: bool = False
-    readings: tuple[syntax.Tree, ...] = ()
 
 
 @dataclass
@@ -244,8 +236,7 @@ class Statements:
     _order: int = 0
     _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
     _stated: list[_Stated] = field(default_factory=list)
-    #: The blocks that were printed so far, the last of them last, and the rows of labels.
-    _blocks: list[syntax.Tree] = field(default_factory=list)
+    #: The labels of rows by their numbers, and the rows.
     _tokens: dict[str, int] = field(default_factory=dict)
     _rows: list[syntax.Tree] = field(default_factory=list)
     #: What code shows, and the outputs behind it, each with its place among the chains.
@@ -257,9 +248,7 @@ class Statements:
     _is_program: bool = False
     #: What the last statement of code assigns to: a comment may say its value.
     _assigned: syntax.Tree | None = None
-    #: Whether words speak of a softmax, right before or in the heading; the name in them.
-    _is_softmax: bool = False
-    _is_under_softmax: bool = False
+    #: The name that words before rows with labels give the matrix of these.
     _title: str = ""
     #: Whether the words right before go on in a formula that was not read as one.
     _is_broken: bool = False
@@ -271,7 +260,7 @@ class Statements:
         self._above, self._words = self._words or self._above, ""
 
     def words(self, text: str, kind: str) -> None:
-        """Take words: those before a block say what is done to the blocks before it."""
+        """Take words: they may be a part of a chain beside them, or say that it is none."""
         if "found" in self.__dict__:
             return
         said = text.strip(" *_`\n")
@@ -279,10 +268,6 @@ class Statements:
         if text.lstrip()[:1] in _OPERATORS and kind != "heading":
             del self._stated[self._before_last :]
         self._is_broken = text.rstrip()[-1:] in _OPERATORS
-        if said not in ("", ":"):
-            self._is_softmax = _SOFTMAX.search(said) is not None
-            if kind == "heading":
-                self._is_under_softmax = self._is_softmax
         if match := _TITLE.match(text):
             self._title, self._rows = match[1], []
 
@@ -314,7 +299,7 @@ class Statements:
             self._equal(members, chain.links, where)
         is_comment = self._is_program and not chain.is_code
         if _is_name(head) and not is_comment and not (kind == "output" and self._shown):
-            self._define(head, rest, chain, kind, where)
+            self._define(head, rest, chain, kind)
         if isinstance(head, syntax.Array) and values.is_value(rest[-1]):
             # [x_0, x_1] = [1, 2] says what the names are.
             for name, value in zip(head.items, values.leaves(rest[-1]), strict=False):
@@ -350,35 +335,14 @@ class Statements:
             self._assigned = None
         elif kind == "output" and self._shown:
             self._outputs.append((self._words, self._order, member, where))
-        else:
-            self._take(member, where)
 
-    def _take(self, value: syntax.Tree, where: str) -> None:
-        """A block that says only by words, and by its figures, what it is."""
-        is_softmax = self._is_softmax or (self._is_under_softmax and len(values.shape(value)) > 1)
-        self._is_softmax = False
-        if is_softmax and _are_shares(value):
-            before = [x for x in self._blocks[-_NEAR:] if _keeps_order(x, value)][::-1]
-            rows = tuple(syntax.Call("softmax", (x,)) for x in before)
-            if rows:
-                said = syntax.Call("softmax", (syntax.Name("…"),))
-                self._stated.append(_Stated(self._order, said, value, where, False, rows))
-        if values.shape(value):
-            self._blocks.append(value)
-
-    def _define(
-        self, head: syntax.Tree, rest: Sequence[Member], chain: Chain, kind: str, where: str
-    ) -> None:
+    def _define(self, head: syntax.Tree, rest: Sequence[Member], chain: Chain, kind: str) -> None:
         # Numbers that are worked out are those of one place, and define nothing; in code all does.
         trees = [
             one for one in rest if _is_formula(one) and (chain.is_code or not values.is_closed(one))
         ]
         results = [one for one in rest if values.is_value(one)]
         value = results[-1] if results and not (chain.is_code and trees) else None
-        if value is not None and not trees:
-            self._take(value, where)
-        elif value is not None and values.shape(value):
-            self._blocks.append(value)
         if value is not None and chain.is_code and kind == "code":
             value = syntax.replaced(value, _exact)
         tree = None if not trees or isinstance(trees[0], Opaque) else trees[0]
@@ -443,7 +407,7 @@ class Statements:
                 assert claim.spans is not None
                 rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
                 places = {span for row in rows for span in row}
-                ledger.coverage.mark((PrintedFigure("", one) for one in places), "local")
+                ledger.settle(places)
                 entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
                 yield claim
 
@@ -458,31 +422,31 @@ class Statements:
             places = [*islice(values.figures(one.value), _FIGURES + 1)]
             if not 0 < len(places) <= _FIGURES:
                 continue
-            fitted = (form for tree in self._said(one) for form in _fitted(tree, one.value))
+            formula, closed = self._said(one)
+            fitted = (form for tree in closed for form in _fitted(tree, one.value))
             if readings := tuple(dict.fromkeys(islice(fitted, _READINGS))):
-                stated = Statement(one.said, one.value, readings, one.where, one.is_code)
+                stated = Statement(one.said, one.value, readings, one.where, formula)
                 blocks[places[0].span].append(stated)
         return [StatedBlock(tuple(alike)) for alike in blocks.values()]
 
-    def _said(self, stated: _Stated) -> Sequence[syntax.Tree]:
-        """The readings of what is said of figures: of a name what was said of it before."""
+    def _said(self, stated: _Stated) -> tuple[syntax.Tree, Sequence[syntax.Tree]]:
+        """What is said of figures, of a name what was said of it before, and its readings."""
         said, order = stated.said, stated.order
         if isinstance(said, syntax.Binary) and self._is_value_of(said.right, stated):
             # "0.8 + top_p = 0.95" may be a list.
-            return ()
-        if stated.readings or not _is_name(said):
-            return stated.readings or self._closed(said, order, stated.is_code, 0)
+            return said, ()
+        if not _is_name(said):
+            return said, self._closed(said, order, stated.is_code, 0)
         before = self._before(said, order)
         last = before[-1] if before else _Meaning(0)
         if last.tree is None or (not stated.is_code and (last.value or last.is_code)):
             # A value that was printed for it already may be given anew.
-            return ()
-        tree = last.tree
-        is_again = _key(said) in syntax.names(tree)
+            return said, ()
+        is_again = _key(said) in syntax.names(last.tree)
         if is_again and not values.shape(stated.value):
-            return ()
+            return said, ()
         at = last.order if stated.is_code or is_again else order
-        return self._closed(tree, at, stated.is_code, 1)
+        return last.tree, self._closed(last.tree, at, stated.is_code, 1)
 
     def _is_value_of(self, name: syntax.Tree, stated: _Stated) -> bool:
         """Return whether a name has elsewhere just the value that is stated."""
@@ -614,52 +578,21 @@ def _part(chain: Chain, begin: int, end: int) -> Chain:
     )
 
 
-def _are_shares(value: syntax.Tree) -> bool:
-    """Return whether all rows of a block sum to 1, as far as its figures tell, and none is less
-    than 0."""
-    found = _numbers(value)
-    if found is None or found.shape[-1:] in ((), (1,)):
-        return False
-    unit = max(10.0 ** -written(text).decimals for text in values.texts(value))
-    sums = found.sum(axis=-1)
-    return bool((found >= 0).all() and (abs(sums - 1) <= unit * found.shape[-1]).all())
-
-
-def _keeps_order(operand: syntax.Tree, value: syntax.Tree) -> bool:
-    """Return whether the figures of each row stand in the order of those they may come of, which
-    are no shares themselves."""
-    x, y = _numbers(operand), _numbers(value)
-    if x is None or y is None or x.shape != y.shape or _are_shares(operand):
-        return False
-    above = x[..., :, None] > x[..., None, :]
-    return not bool((above & (y[..., :, None] < y[..., None, :])).any())
-
-
-def _numbers(value: syntax.Tree) -> Matrix | None:
-    ends = [interval(text) for text in values.texts(value)]
-    if any(one is None for one in ends):
-        return None
-    return np.array([sum(one) / 2 for one in ends if one]).reshape(values.shape(value))
-
-
 def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
     """What a function may be by its name: with the constant that keeps a norm finite or without,
     a variance by the count or by one less."""
-    name = function if function in FUNCTIONS else _folded(function)
+    name = function if function in FUNCTIONS else function.replace("_", "").lower()
     yield syntax.Call(name, (operand,))
-    if name in ("layernorm", "rmsnorm"):
+    parameters = FUNCTIONS[name].parameters if name in FUNCTIONS else ()
+    if "eps" in parameters:
         yield syntax.Call(name, (operand,), (("eps", syntax.Literal("1e-30")),))
     by_less = (("ddof", syntax.Literal("1")),)
-    if name in ("var", "std"):
+    if "ddof" in parameters:
         yield syntax.Call(name, (operand,), by_less)
     vector = values.flat(operand)
     if name == "layernorm" and _rank(vector) == 1:
         apart = syntax.Binary("-", vector, syntax.Call("mean", (vector,)))
         yield syntax.Binary("/", apart, syntax.Call("std", (vector,), by_less))
-
-
-def _folded(function: str) -> str:
-    return function.replace("_", "").lower()
 
 
 def _raised(base: syntax.Tree, exponent: syntax.Tree) -> Iterator[syntax.Tree]:

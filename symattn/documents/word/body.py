@@ -20,8 +20,8 @@ from symattn.documents.article import (
     PartKind,
     PlaceKind,
     TableBuilder,
+    listing,
 )
-from symattn.documents.listings import listing
 from symattn.documents.text import Span, Text
 from symattn.documents.word.elements import Element, Styles
 from symattn.spelling import DECIMAL, pairs
