@@ -290,14 +290,11 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     if any(figure.claim.stated for figure in document.figures):
         from symattn.auditing.equations import causes as causes_of_stated
 
-        of_stated, slips_of_stated = causes_of_stated(document.figures)
+        of_stated, slips_of_stated = causes_of_stated(document.figures, document.solution)
         known |= of_stated
         named += tuple(slips_of_stated)
     for figure, cause in explained(document.figures, known).items():
         figure.why = cause
-        if figure.claim.instead and cause.slip is None:
-            reason = Sentence("its figures are those of {quantity}", quantity=figure.claim.instead)
-            figure.why = Cause("root", reason, candidates=cause.candidates)
     return named, tried
 
 

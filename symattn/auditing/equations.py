@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
+from math import inf
 
 import numpy as np
 from flint import arb
@@ -38,6 +39,7 @@ from symattn.programs.program import Program
 from symattn.slips.catalogue import KINDS, phrase
 from symattn.slips.graph import Recipe
 from symattn.solution.entries import EntryValue
+from symattn.solution.solution import Solution
 from symattn.spelling import written
 from symattn.verdicts import Verdict
 
@@ -313,7 +315,7 @@ _GATE, _MOST = 8.0, 0.5
 _OPERANDS = Operands()
 
 
-def causes(figures: Sequence[Figure]) -> tuple[dict[Figure, Cause], list[Slip]]:
+def causes(figures: Sequence[Figure], solution: Solution) -> tuple[dict[Figure, Cause], list[Slip]]:
     """The causes of figures that are stated to be something else, and the slips among these."""
     found: dict[Figure, Cause] = {}
     slips: list[Slip] = []
@@ -324,7 +326,7 @@ def causes(figures: Sequence[Figure]) -> tuple[dict[Figure, Cause], list[Slip]]:
         if claim.stated is None or claim.stated.follows or len(wrong) < 2:
             continue
         first, *others = wrong
-        slip = _slip(claim, block, wrong)
+        slip = _slip(claim, block, wrong, solution)
         if slip is not None:
             slips.append(slip)
             found[first] = Cause("root", slip.sentence, slip=slip)
@@ -340,7 +342,9 @@ def causes(figures: Sequence[Figure]) -> tuple[dict[Figure, Cause], list[Slip]]:
     return found, slips
 
 
-def _slip(claim: Claim, block: Sequence[Figure], wrong: Sequence[Figure]) -> Slip | None:
+def _slip(
+    claim: Claim, block: Sequence[Figure], wrong: Sequence[Figure], solution: Solution
+) -> Slip | None:
     """The likeliest slip that gives all figures of a block."""
     bits = sum({figure.text: information(figure.text) for figure in wrong}.values())
     ends = [interval(figure.text) for figure in block]
@@ -349,7 +353,7 @@ def _slip(claim: Claim, block: Sequence[Figure], wrong: Sequence[Figure]) -> Sli
     low, high = np.array([one for one in ends if one is not None]).T
     made = [
         (KINDS[kind].price, kind, said)
-        for kind, said, values in _slipped(claim)
+        for kind, said, values in (*_slipped(claim), *_others(claim, solution))
         if values.size == len(block)
         # What goes into it is rounded, as it is itself.
         and np.all((values >= low - (high - low)) & (values <= high + (high - low)))
@@ -402,6 +406,18 @@ def _slipped(claim: Claim) -> Iterator[tuple[str, Sentence, Matrix]]:
                 continue
             said = (x if isinstance(x, str) else recipe.text(x) for x in words)
             yield kind, phrase(kind, (recipe.text(node), *said)), values.reshape(-1)
+
+
+def _others(claim: Claim, solution: Solution) -> Iterator[tuple[str, Sentence, Matrix]]:
+    """The other quantities of the article that are of the shape of a block."""
+    assert claim.node is not None
+    rows, columns = claim.node.grid
+    for name, node in solution.program.named.items():
+        quantity = solution.quantity(node)
+        if node.shape == claim.node.shape and node.shape and not quantity.symbols:
+            entries = (EntryValue(quantity, i, j) for i in range(rows) for j in range(columns))
+            found = (-inf if one.is_masked else float(one.ball(FIRST).mid()) for one in entries)
+            yield "other-quantity", phrase("other-quantity", (claim.text, name)), np.array([*found])
 
 
 def _number(run: Run[Matrix], node: Node) -> float | None:

@@ -179,7 +179,6 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
         basis=stated.basis,
         trust=stated.trust,
         reach=stated.reach,
-        instead=stated.instead,
         stated=stated.stated,
         text=stated.text if stated.stated else claim.text,
     )

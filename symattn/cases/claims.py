@@ -48,9 +48,8 @@ class Claim:
     claim that an article prints, ``span`` is where it does, and ``spans`` where
     each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
     '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
-    ``reach`` how far it may be off, as inputs are shown rounded; ``instead`` of which other
-    quantity its figures are; ``stated`` is of a closed statement, whose tree has
-    the numbers that are printed of its operands.
+    ``reach`` how far it may be off, as inputs are shown rounded; ``stated`` is of a
+    closed statement, whose tree has the numbers that are printed of its operands.
     """
 
     where: str
@@ -68,7 +67,6 @@ class Claim:
     basis: str = ""
     trust: float = inf
     reach: float = 0.0
-    instead: str = ""
     stated: Stated | None = None
 
     @cached_property

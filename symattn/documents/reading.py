@@ -97,9 +97,8 @@ class Claimed:
     ``basis`` what its binding rests on; ``doubt`` says why it refutes nothing, '' where
     it is sure what it is of; ``trust`` has the bits for its being that, and wrong,
     -inf where not even what agrees says that it is; within ``reach`` lies what it may be as
-    inputs are shown rounded, or as floats are. They are those of another quantity
-    ``instead`` where an equation states what they are. ``stated`` is of a closed
-    statement, whose ``tree`` has the numbers that are printed of its operands."""
+    inputs are shown rounded, or as floats are. ``stated`` is of a closed statement, whose
+    ``tree`` has the numbers that are printed of its operands."""
 
     key: Literal["of", "as_printed", "holds"]
     tree: syntax.Tree
@@ -111,7 +110,6 @@ class Claimed:
     basis: str = ""
     trust: float = inf
     reach: float = 0.0
-    instead: str = ""
     stated: Stated | None = None
 
     @cached_property

@@ -66,7 +66,10 @@ def literals(tree: syntax.Tree) -> Iterator[syntax.Literal]:
 
 @dataclass(frozen=True)
 class ExactNumber(syntax.Literal):
-    """A number that is no rounding, whatever its digits: of a program, in which it is all."""
+    """A number that is no rounding, whatever its digits: of a program, in which it is all.
+    It may stand at a ``place``."""
+
+    place: object = field(default=None, compare=False)
 
 
 def exact_ones(tree: syntax.Tree) -> list[arb | None]:

@@ -139,10 +139,6 @@ class Confidence:
         return abs(float(held.reshape(-1)[0]) - sum(ends) / 2) - (ends[1] - ends[0]) / 2
 
     def _doubt(self, entry: Entry) -> str:
-        if entry.instead is not None:
-            # Nothing says whether the formula or its figures are meant.
-            entry.trust = MARGIN
-            return ""
         if why := self.barred(entry):
             return why
         if entry.key == "as_printed":

@@ -14,7 +14,7 @@ from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
-from symattn.documents.trees import Chain, Labelled, Link, Member, Opaque, Words
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 from symattn.expressions import syntax
 from symattn.spelling import written
 
@@ -191,8 +191,7 @@ class Equalities:
         candidates = spoken
         if target is not None:
             kinds: set[Kind] = self._kinds(members) if target == named else {"output"}
-            is_stated = target != named or self._is_stated(members, links)
-            candidates = [Candidate(target, frozenset(kinds), is_stated)]
+            candidates = [Candidate(target, frozenset(kinds))]
         work: syntax.Tree | None = None
         rounded: list[syntax.Tree] = []
         self._note(members, target)
@@ -352,24 +351,6 @@ class Equalities:
             if meaning is not None:
                 return meaning
         return None
-
-    def _is_stated(self, members: Sequence[Member], links: Sequence[Link]) -> bool:
-        """Tell whether an equation says what its first value is: expressions of one value, whose
-        names are all known, or a name that was defined right before."""
-        end = next((k for k, one in enumerate(members) if values.is_value(one)), 0)
-        said = [one for one in members[:end] if not values.is_closed(one)]
-        meanings = [None if isinstance(one, Opaque) else self.names.resolved(one) for one in said]
-        known = [one for one in meanings if one is not None]
-        is_said = any(
-            is_symbolic(one) or (isinstance(one, syntax.Name) and self._is_just_defined(one.name))
-            for one in said
-        )
-        is_sure = known == meanings and not any(map(self.names.has_other_size, known))
-        return is_said and "→" not in links[:end] and is_sure and self._is_one(known)
-
-    def _is_just_defined(self, name: str) -> bool:
-        """Tell whether the chain right before says what a name means, and no words since."""
-        return not any(map(str.isalpha, self.place.said)) and self.names.is_just_defined(name)
 
     def _kinds(self, members: Sequence[Member]) -> set[Kind]:
         """Return how a chain names what it is of."""

@@ -34,26 +34,21 @@ _ROWS = 64
 #: By so much more than the worst of some ways a figure may be off as inputs are shown rounded.
 WIDER = 1.6
 _NOTHING = Agreement()
-#: So many bits say that figures are those of another form of what is stated, or of something
-#: else, and this part of them agrees.
-_FORM, _OTHER, _MOST = 6.0, 16.0, 0.7
 #: Numbers whose point may part thousands.
 _POINTED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 
 
 class Candidate(NamedTuple):
-    """A meaning that a block may have, and what says so besides its figures; ``is_stated`` where an
-    equation says so."""
+    """A meaning that a block may have, and what says so besides its figures."""
 
     tree: syntax.Tree
     kinds: frozenset[Kind]
-    is_stated: bool = False
 
 
 @dataclass
 class Entry:
-    """A claim as it was made: the block, what it is, what says so, what its figures say; and
-    of which other quantity they are ``instead``, though it is stated what they are of."""
+    """A claim as it was made: the block, what it is, what says so; and what its figures
+    say."""
 
     key: Literal["of", "as_printed"]
     tree: syntax.Tree
@@ -66,7 +61,6 @@ class Entry:
     doubt: str = ""
     basis: str = ""
     reach: float = 0.0
-    instead: syntax.Tree | None = None
 
     @property
     def span(self) -> Span:
@@ -98,7 +92,6 @@ class Entry:
             self.basis,
             self.trust,
             self.reach,
-            "" if self.instead is None else syntax.text(self.instead),
         )
 
 
@@ -191,12 +184,8 @@ class Ledger:
 
     def weigh(self, value: syntax.Tree, candidates: Iterable[Candidate]) -> Candidate | None:
         """Claim a value of the best of its candidates, if that has more for it than
-        something else; that, or None. What an equation states of names that are known stands
-        against any other quantity that the figures are those of: that is what is wrong."""
-        held = self._by_figures(value)
-        if held is not None:
-            candidates = [one for one in candidates if one.is_stated]
-        elif self.is_taken(value):
+        something else; that, or None."""
+        if self.is_taken(value):
             return None
         best: tuple[float, Entry, Candidate] | None = None
         for candidate in candidates:
@@ -208,22 +197,13 @@ class Ledger:
         _, entry, candidate = best
         if entry.agreement.share < 1:
             entry.rival, other = self._rival(entry.tree, entry.value)
-            if candidate.is_stated and self.recipe.is_closed(entry.tree):
-                entry.instead = self._slipped(entry, other)
-            if entry.instead is None and (held is not None or entry.lead <= 0):
+            if entry.lead <= 0:
                 self._leave(entry, other)
                 return None
-        elif held is not None or entry.lead <= 0:
+        elif entry.lead <= 0:
             return None
-        if held is not None:
-            self.entries.remove(held)
         self._add(entry)
         return candidate
-
-    def _by_figures(self, value: syntax.Tree) -> Entry | None:
-        """Return what was claimed of a value for its figures alone."""
-        found = self.held(value)
-        return None if found is None or found.kinds - {"figures", "value"} else found
 
     def held(self, value: syntax.Tree) -> Entry | None:
         """Return what was claimed of a whole value."""
@@ -232,29 +212,6 @@ class Ledger:
         if found is None or [one.span for one in values.figures(found.value)] != places:
             return None
         return found
-
-    def _is_shown(self, other: syntax.Tree, entry: Entry) -> bool:
-        """Tell whether a quantity has a name besides what its block says of it: code may have
-        printed that there."""
-        while isinstance(other, syntax.Transposed | syntax.Indexed):
-            other = other.operand
-        step = self.recipe.steps.get(other.name) if isinstance(other, syntax.Name) else None
-        is_found = step is not None and (step.span is None or step.span.start == entry.span.start)
-        return isinstance(other, syntax.Name) and not is_found
-
-    def _slipped(self, entry: Entry, other: syntax.Tree | None) -> syntax.Tree | None:
-        """The quantity that figures are those of instead of what is stated of them: another
-        form of that, or whatever they can hardly be by chance."""
-        said = _NOTHING if other is None else self.said(other, entry.value)
-        if other is None or said.share < _MOST:
-            return None
-        if self.recipe.hides(other) and not self.recipe.hides(entry.tree):
-            # A mask is often meant where a formula has none.
-            return None
-        if "output" in entry.kinds and self._is_shown(other, entry):
-            return None
-        is_form = other in forms(self.recipe, entry.tree)
-        return other if (said.bits >= _FORM if is_form else entry.rival >= _OTHER) else None
 
     def claim(self, target: syntax.Tree, value: syntax.Tree, *kinds: Kind) -> bool:
         """Claim that a value is printed of an expression; False if their shapes don't fit,

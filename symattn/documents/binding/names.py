@@ -14,7 +14,7 @@ from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.workings import indexed
-from symattn.documents.trees import Named, Opaque, walk
+from symattn.documents.trees import Named, Opaque
 from symattn.errors import expected
 from symattn.expressions import syntax
 
@@ -84,29 +84,6 @@ class Names:
     def definition(self, name: str) -> Definition | None:
         """Return what the article says of a name here."""
         return self.definitions.found.get(self._versions.get(name, ""))
-
-    def is_just_defined(self, name: str) -> bool:
-        """Tell whether the chain right before says by an expression what a name means."""
-        known = self.definition(name)
-        return known is not None and known.tree is not None and known.order == self._order - 1
-
-    def has_other_size(self, tree: syntax.Tree) -> bool:
-        """Tell whether an expression has the size of keys in it, and the article says that it is
-        another: ``d_k = 1``, or that of a larger model."""
-        trees = (tree, *(one for one in self.recipe.behind(tree).values() if one is not None))
-        sizes = {
-            part
-            for one in trees
-            for part in walk(one)
-            if isinstance(part, syntax.Call) and part.function == "cols"
-        }
-        said = (one.value for one in self.definitions.found.values() if is_size(one.name))
-        return any(
-            self.recipe.agreement(size, one) < 1
-            for one in said
-            if one is not None
-            for size in sizes
-        )
 
     def is_defined(self, name: str) -> bool:
         """Return whether the article says what a name means."""

@@ -184,23 +184,6 @@ class Recipe:
                     waiting += (self.trees[name],) if name in self.trees else ()
         return found
 
-    def is_closed(self, tree: syntax.Tree) -> bool:
-        """Tell whether the article gives or defines all that an expression is computed from."""
-        return all(
-            name in self
-            and name not in self.supposed
-            and not (name in self.steps and self.steps[name].assumed)
-            for name in self.behind(tree)
-        )
-
-    def hides(self, tree: syntax.Tree) -> bool:
-        """Tell whether an expression is computed under a mask."""
-        trees = (tree, *(one for one in self.behind(tree).values() if one is not None))
-        parts = (part for one in trees for part in walk(one))
-        return any(
-            isinstance(part, syntax.Call) and part.function in ("causal", "mask") for part in parts
-        )
-
     def why_not(self, tree: syntax.Tree) -> str:
         """Return why an expression has no node."""
         try:

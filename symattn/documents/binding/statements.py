@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -64,21 +64,24 @@ _OPERANDS = Operands()
 class Statement:
     """Figures, the expression that they are stated to be, and its readings over what is printed.
 
-    The first reading is the plainest. ``formula`` is what is said before of a mere name.
+    The first reading is the plainest.
     """
 
     said: syntax.Tree
     value: syntax.Tree
     readings: tuple[syntax.Tree, ...]
     where: str
-    formula: syntax.Tree
 
 
 @dataclass(frozen=True)
 class StatedBlock:
-    """All that is stated of one block: it is wrong where nothing that is said of it gives it."""
+    """All that is stated of one block: it is wrong where nothing that is said of it gives it.
+
+    ``names`` are those of printed values, by where these begin.
+    """
 
     statements: tuple[Statement, ...]
+    names: Mapping[int, syntax.Tree]
 
     @cached_property
     def best(self) -> tuple[Statement, syntax.Tree, Sequence[bool], Sequence[bool]] | None:
@@ -114,28 +117,30 @@ class StatedBlock:
         assert self.best is not None
         one, tree, coming, any_of = self.best
         if all(x or not y for x, y in zip(coming, any_of, strict=True)):
-            yield _claimed(one, tree, one.value, one.said)
+            yield self.claimed(one, tree, one.value, one.said)
             return
         for (figure, keys), is_any in zip(values.entries(one.value), any_of, strict=True):
             if not is_any:
                 at = syntax.Indexed(tree, keys)
-                yield _claimed(one, at, figure, syntax.Indexed(one.said, keys))
+                yield self.claimed(one, at, figure, syntax.Indexed(one.said, keys))
 
-
-def _claimed(
-    one: Statement,
-    tree: syntax.Tree,
-    value: syntax.Tree,
-    said: syntax.Tree,
-    follows: Iterable[int] = (),
-) -> Claimed:
-    figures = [*values.figures(value)]
-    span = figures[0].span.to(figures[-1].span)
-    shown, places = values.printed(value), values.spans(value)
-    return Claimed(
-        "as_printed", numbers(tree), one.where, span, shown, places,
-        trust=0.0, stated=Stated(said, one.formula, tuple(sorted(set(follows)))),
-    )  # fmt: skip
+    def claimed(
+        self,
+        one: Statement,
+        tree: syntax.Tree,
+        value: syntax.Tree,
+        said: syntax.Tree,
+        follows: Iterable[int] = (),
+    ) -> Claimed:
+        """A claim that figures are what an expression of numbers comes to."""
+        figures = [*values.figures(value)]
+        span = figures[0].span.to(figures[-1].span)
+        shown, places = values.printed(value), values.spans(value)
+        formula = syntax.replaced(tree, lambda part: self.names.get(_begin(part)))
+        return Claimed(
+            "as_printed", numbers(tree), one.where, span, shown, places,
+            trust=0.0, stated=Stated(said, formula, tuple(sorted(set(follows)))),
+        )  # fmt: skip
 
 
 class Corrections:
@@ -170,7 +175,7 @@ class Corrections:
                 at, said = (corrected, one.said) if not keys else (
                     syntax.Indexed(corrected, keys), syntax.Indexed(one.said, keys)
                 )  # fmt: skip
-                yield _claimed(one, at, figure, said, roots)
+                yield block.claimed(one, at, figure, said, roots)
         self._take(one.value, corrected, right, roots)
 
     def _take(
@@ -422,31 +427,40 @@ class Statements:
             places = [*islice(values.figures(one.value), _FIGURES + 1)]
             if not 0 < len(places) <= _FIGURES:
                 continue
-            formula, closed = self._said(one)
-            fitted = (form for tree in closed for form in _fitted(tree, one.value))
+            fitted = (form for tree in self._said(one) for form in _fitted(tree, one.value))
             if readings := tuple(dict.fromkeys(islice(fitted, _READINGS))):
-                stated = Statement(one.said, one.value, readings, one.where, formula)
+                stated = Statement(one.said, one.value, readings, one.where)
                 blocks[places[0].span].append(stated)
-        return [StatedBlock(tuple(alike)) for alike in blocks.values()]
+        return [StatedBlock(tuple(alike), self._names) for alike in blocks.values()]
 
-    def _said(self, stated: _Stated) -> tuple[syntax.Tree, Sequence[syntax.Tree]]:
-        """What is said of figures, of a name what was said of it before, and its readings."""
+    @cached_property
+    def _names(self) -> Mapping[int, syntax.Tree]:
+        """The names of printed values, by where these begin."""
+        return {
+            _begin(one.value): syntax.Name(name)
+            for name, meanings in self._meanings.items()
+            for one in meanings
+            if one.value is not None and name.isidentifier()
+        }
+
+    def _said(self, stated: _Stated) -> Sequence[syntax.Tree]:
+        """The readings of what is said of figures: of a name what was said of it before."""
         said, order = stated.said, stated.order
         if isinstance(said, syntax.Binary) and self._is_value_of(said.right, stated):
             # "0.8 + top_p = 0.95" may be a list.
-            return said, ()
+            return ()
         if not _is_name(said):
-            return said, self._closed(said, order, stated.is_code, 0)
+            return self._closed(said, order, stated.is_code, 0)
         before = self._before(said, order)
         last = before[-1] if before else _Meaning(0)
         if last.tree is None or (not stated.is_code and (last.value or last.is_code)):
             # A value that was printed for it already may be given anew.
-            return said, ()
+            return ()
         is_again = _key(said) in syntax.names(last.tree)
         if is_again and not values.shape(stated.value):
-            return said, ()
+            return ()
         at = last.order if stated.is_code or is_again else order
-        return last.tree, self._closed(last.tree, at, stated.is_code, 1)
+        return self._closed(last.tree, at, stated.is_code, 1)
 
     def _is_value_of(self, name: syntax.Tree, stated: _Stated) -> bool:
         """Return whether a name has elsewhere just the value that is stated."""
@@ -468,7 +482,7 @@ class Statements:
             return self._named(tree, order, is_code, depth)
 
         def closed(part: syntax.Tree) -> list[syntax.Tree]:
-            return self._closed(part, order, is_code, depth + 1)
+            return self._closed(part, order, is_code, depth)
 
         match tree:
             case syntax.Transposed(operand):
@@ -635,13 +649,21 @@ def numbers(tree: syntax.Tree) -> syntax.Tree:
     return syntax.replaced(tree, _number)
 
 
+def _begin(tree: syntax.Tree) -> int:
+    """Return where a printed value begins; -1 of anything else."""
+    match tree:
+        case syntax.Array((first, *_)):
+            return _begin(first)
+        case PrintedFigure(_, span) | ExactNumber(_, Span() as span):
+            return span.start
+    return -1
+
+
 def _exact(part: syntax.Tree) -> syntax.Tree | None:
     """A number of a program, which is all of it."""
     match part:
-        case syntax.Literal(text) if text[:1] == "-" and text != MINUS_INFINITY:
-            return syntax.Negative(ExactNumber(text[1:]))
-        case syntax.Literal(text) if text != MINUS_INFINITY:
-            return ExactNumber(text.removeprefix("+"))
+        case PrintedFigure(text, span) if text != MINUS_INFINITY:
+            return ExactNumber(text.removeprefix("+"), span)
     return None
 
 
