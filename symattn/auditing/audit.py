@@ -43,6 +43,7 @@ from symattn.numbers.balls import FIRST, precision
 from symattn.programs.operands import Operands, rounded
 from symattn.solution.entries import EntryValue
 from symattn.solution.solution import Solution, solve
+from symattn.spelling import written
 from symattn.verdicts import Verdict
 
 
@@ -390,7 +391,8 @@ class _Document:
         }
         for figure in self.figures:
             is_refuted = figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED
-            if is_refuted and figure.span in right and figure.is_single_precision:
+            is_single = figure.span in right and figure.is_single_precision
+            if is_refuted and (is_single or figure.is_double_precision):
                 held = replace(figure.judgement, verdict=Verdict.HOLDS, within_rounding=True)
                 figure.judgement = held
 
@@ -425,6 +427,9 @@ class _Document:
         """The entry that is printed at a place, where a claim says so that has an answer."""
         claim, i, j = self._bound.get(span, (None, 0, 0))
         if claim is None or claim.node is None:
+            return None
+        if claim.is_arithmetic and any(not written(x.text).is_exact for x in rounded(claim.tree)):
+            # What rounded numbers come to, rounded again.
             return None
         try:
             entry = EntryValue(self.solution.quantity(claim.node, claim.of), i, j)

@@ -45,6 +45,8 @@ _SLACK = arb(2) ** -30
 
 #: So many digits floats of 32 bits have, and a few of their units are off.
 _SINGLE, _ULPS = 7, arb(2) ** -20
+#: The same of 64 bits.
+_DOUBLE, _LAST = 16, arb(2) ** -50
 
 #: What is said of a root that no slip explains.
 NO_CAUSE = Sentence("incorrect, no cause found")
@@ -264,6 +266,14 @@ class Figure:
         if self.printed is None or self.printed.digits < _SINGLE:
             return False
         return bool(abs(self.number - self.entry.ball(FIRST)) < _ULPS * abs(self.number))
+
+    @property
+    def is_double_precision(self) -> bool:
+        """Return whether the figure has more digits than floats of 64 bits, and is as near as
+        these are."""
+        if self.printed is None or self.printed.digits < _DOUBLE:
+            return False
+        return bool(abs(self.number - self.entry.ball(FIRST)) < _LAST * abs(self.number))
 
     def rounds_from(self, value: arb) -> bool:
         """Return whether something in ``value`` rounds to the figure."""
