@@ -235,6 +235,11 @@ class _Plan:
         self._numbers = reading.numbers
         self._places = figures_at(_judged(audit))
         self._refuted = _refuted(audit)
+        #: How many more figures of each claim hold than are wrong.
+        self._balance = Counter[int]()
+        for figure in audit.figures:
+            is_wrong = figure.verdict is Verdict.REFUTED
+            self._balance[figure.claim.number] += -1 if is_wrong else 1
         self._going_on: dict[int, bool] = {}
         self._crossing = _crossing(self._places)
         self._doubtful = _doubtful(audit)
@@ -297,6 +302,8 @@ class _Plan:
                 return "too little says that it is that: confirm it in a note (symattn read --help)"
         if not of and any(figure.claim.trust < MARGIN for figure in figures):
             return "only a label says what it was computed from: correct it by hand"
+        if not of and not any(self._is_borne_out(figure.claim) for figure in figures):
+            return "it may be right, and its numbers wrong: correct it by hand"
         if self._rewriter.is_rendered(span):
             return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):
@@ -308,6 +315,11 @@ class _Plan:
             readings = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
             return ", ".join(dict.fromkeys(readings))
         return edits.pop() or "its digits do not stand in the file as they were read"
+
+    def _is_borne_out(self, claim: Claim) -> bool:
+        """Return whether it is known what numbers are that come to other figures, or most that
+        they come to stand there."""
+        return claim.trust > MARGIN or self._balance[claim.number] > 0
 
     def _is_led_astray(self, figure: Figure) -> bool:
         """Return whether a wrong figure stands in what leads to this one."""

@@ -234,7 +234,8 @@ def test_names_that_only_marks_tell_apart_stay_apart():
     text = f"```python\n{given}y = e @ e\u0301\n```\n"
     reading = reading_of(text)
     assert len(reading.given) == 2
-    assert reading.steps["y"].expression == "e @ e_acute"
+    # e is Euler's number in a case file.
+    assert reading.steps["y"].expression == "e1 @ e_acute"
 
 
 def test_short_programs_of_odd_names_end():

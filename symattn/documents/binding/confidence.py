@@ -32,6 +32,8 @@ _CAP = 30.0
 _HINTS: frozenset[Kind] = frozenset({"suggested", "around", "loose", "row"})
 #: So many blocks before and behind are the company that a block keeps.
 _AROUND = 4
+#: Figures that nothing else speaks for say by this part of them what they are.
+_ALONE = 0.6
 #: A step that isn't said is borne out by so many bits of its figures.
 _BORNE_OUT = 12.0
 #: Programs that show so many digits may have no more than single precision: a few units
@@ -171,6 +173,8 @@ class Confidence:
             return amiss if _balance(near) < 0 else ""
         if "value" in entry.kinds:
             return "only its value suggests so"
+        if entry.kinds == {"figures"} and entry.agreement.share < _ALONE:
+            return "only its figures suggest so"
         if entry.agreement.figures == 1 and not entry.kinds - _HINTS:
             return "only what it is called suggests so"
         steps = ((on, self.recipe.steps.get(on)) for on in self._path(entry))

@@ -203,8 +203,15 @@ class Equalities:
                 if work and is_equal and not self._carries(work, member, [target, *meant]):
                     side = self._side(work, rounded, member)
                     if side is not work or not self._may_be_degrees(work, member):
-                        # What a label says stands nowhere as numbers.
-                        self.ledger.work_out(side, member, 0.0 if spans[k - 1] == spans[k] else inf)
+                        # What a label says stands nowhere as numbers; and where another side
+                        # comes to it, that one may be wrong.
+                        others = [one for one in members[: k - 1] if values.is_numeric(one)]
+                        is_open = (
+                            spans[k - 1] == spans[k]
+                            or side != syntax.replaced(side, workings.as_meant)
+                            or any(self.ledger.agreement(one, member) == 1 for one in others)
+                        )
+                        self.ledger.work_out(side, member, 0.0 if is_open else inf)
                 self._value(
                     member, target, [self._worked(candidate, work) for candidate in candidates]
                 )
@@ -241,7 +248,9 @@ class Equalities:
     ) -> syntax.Tree:
         """Return what a value of arithmetic is to be held against: what stands before it, or what
         that was rounded from, in ``e^3.54 / e^7.21 \\approx 34 / 1353 \\approx 3\\%``."""
-        sides = (workings.in_degrees(work, _TURN), work, workings.in_degrees(work), *rounded)
+        meant = syntax.replaced(work, workings.as_meant)
+        turned = workings.in_degrees(work, _TURN), work, workings.in_degrees(work)
+        sides = (*turned, meant, *rounded)
         return next((side for side in sides if self.ledger.agreement(side, value) == 1), work)
 
     def _may_be_degrees(self, work: syntax.Tree, value: syntax.Tree) -> bool:

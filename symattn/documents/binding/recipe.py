@@ -124,7 +124,7 @@ class Recipe:
     def _free(self, name: str) -> str:
         """The name, or one like it that is free."""
         base = re.sub(r"[^A-Za-z0-9_]++", "_", name)
-        if name_fault(base):
+        if name_fault(base) or base == "e":
             base = f"{base}1" if base[:1].isalpha() else f"X{base}"
         others = (f"{base}_{number}" for number in count(2))
         return next(free for free in chain([base], others) if free not in self._quantities)

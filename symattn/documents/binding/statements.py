@@ -402,12 +402,12 @@ class Statements:
             if block.best is None:
                 continue
             known = ledger.held(block.statements[0].value)
-            if block.is_known(known):
-                claims = [*corrections.following(block)]
-            else:
-                claims = [*block.claims()]
+            claims = [] if block.is_known(known) else [*block.claims()]
+            if known is None or known.agreement.share < 1:
                 corrections.correct(block)
-                claims = [*corrections.following(block)] or claims
+            follows = [*corrections.following(block)]
+            if known is None or known.doubt or known.agreement.share == 1:
+                claims = follows or claims
             for claim in claims:
                 assert claim.spans is not None
                 rows: Sequence[Sequence[Span]] = rows_of(claim.spans)

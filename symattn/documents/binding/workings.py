@@ -431,6 +431,21 @@ def _sum_of(recipe: Recipe, operand: syntax.Tree) -> Iterator[syntax.Tree]:
 _DEGREE = syntax.Literal("0.017453292519943295769236907685")
 
 
+def as_meant(part: syntax.Tree) -> syntax.Tree | None:
+    """A power as authors write it who leave brackets out: of a number with its sign, or with all
+    behind it in the exponent.
+
+    >>> [syntax.text(as_meant(syntax.parse(one))) for one in ("-2**2", "100**1 / 2")]
+    ['(-2)**2', '100**(1 / 2)']
+    """
+    match part:
+        case syntax.Negative(syntax.Power(base, exponent)):
+            return syntax.Power(syntax.Negative(base), exponent)
+        case syntax.Binary("/", syntax.Power(base, exponent), below):
+            return syntax.Power(base, syntax.Binary("/", exponent, below))
+    return None
+
+
 def in_degrees(tree: syntax.Tree, least: float = 0) -> syntax.Tree:
     """An expression with its angles, those of that many at least, in degrees.
 

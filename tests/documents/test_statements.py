@@ -1,0 +1,181 @@
+"""Closed statements: what an equation states of printed operands is arithmetic, right or wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.auditing.audit import audit
+from symattn.auditing.fixing import fixed
+from symattn.cases.article import case_of
+from symattn.documents.binding import binder
+from symattn.documents.files import article
+from symattn.verdicts import Verdict
+
+Q = np.array([[1.3, 2.1], [0.4, 1.7]])
+K = np.array([[2.3, 1.6], [1.4, 1.2]])
+V = np.array([[0.5, 1.5], [2.0, 0.3]])
+
+
+def audited(source, suffix="md"):
+    """What an article comes to."""
+    return audit(case_of(binder.read(article(Path(f"post.{suffix}"), source.encode()))))
+
+
+def refuted(source, suffix="md"):
+    """The figures that are refuted, with what is right instead."""
+    found = audited(source, suffix).figures
+    return {one.text: one.correct for one in found if one.verdict is Verdict.REFUTED}
+
+
+def tex(values, places=4):
+    """A matrix, or a row, as LaTeX prints it."""
+    rows = np.atleast_2d(values)
+    said = r" \\ ".join(" & ".join(f"{x:.{places}f}" for x in row) for row in rows)
+    return rf"\begin{{bmatrix}} {said} \end{{bmatrix}}"
+
+
+def softmax(x):
+    """Row by row, in floats: an oracle apart from ours."""
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+GIVEN = "".join(f"$${name} = {tex(x, 1)}$$\n\n" for name, x in zip("QKV", (Q, K, V), strict=True))
+S = Q @ K.T
+A = softmax(S / np.sqrt(2))
+
+
+def test_a_block_that_is_wrong_throughout_is_one_finding_with_its_slip() -> None:
+    """Scores are printed ten lines above, and the scale is left out in all figures."""
+    text = f"{GIVEN}$$S = Q K^T = {tex(S)}$$\n\nMuch is said between them.\n\n"
+    stated = r"$$A = \mathrm{softmax}(S / \sqrt{2}) \approx "
+    assert refuted(f"{text}{stated}{tex(A)}$$") == {}
+    found = audited(f"{text}{stated}{tex(softmax(S))}$$")
+    assert [slip.kind for slip in found.causes] == ["scale-dropped"]
+    assert len(found.causes[0].explains) == 4
+    assert len(found.roots) == 1
+
+
+def test_figures_of_no_slip_do_not_come_to_what_is_stated() -> None:
+    """Digits that disagree, however many, are no reason for silence."""
+    wrong = tex(np.array([[9.11, 8.22], [7.33, 6.44]]), 2)
+    found = audited(f"{GIVEN}$$Y = Q V = {wrong}$$")
+    assert found.count(Verdict.REFUTED) == 4
+    (root,) = found.roots
+    assert "does not come to this" in root.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        (
+            "$p = [0.47, 0.77, 0.30]$, $y = [0, 1, 0]$: $p - y = [0.47, 0.77, 0.30]$",
+            {"0.77": "-0.23"},
+        ),
+        (
+            "$x = [1, 2, 3, 6]$\n\n$$\\text{LayerNorm}(x) = [-1.07, -0.53, 0.10, 1.60]$$",
+            {"0.10": "0.00"},
+        ),
+        (
+            "```\nW = [[0.38, 0.24, 0.38], [0.21, 0.39, 0.39]]\nV = [[1, 2], [4, 5], [7, 8]]\n"
+            "Output = W @ V\n       ≈ [[4.0, 5.0], [4.5, 6.5]]\n```\n",
+            {"6.5": "5.5"},
+        ),
+        (
+            "```python\nx = torch.tensor([1.0, 2.0, 0.5])\np = F.softmax(x, dim=-1)\n"
+            "# tensor([0.2312, 0.6285, 0.1472])\n```\n",
+            {"0.1472": "0.1402"},
+        ),
+    ],
+    ids=["difference", "norm", "product", "comment"],
+)  # fmt: skip
+def test_a_wrong_figure_of_a_closed_statement_is_refuted(text, right) -> None:
+    assert refuted(text) == right
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Each is true under one customary reading.
+        "$W = [[1, 2], [3, 4]]$, $x = [5, 6]$, $x W = [23, 34]$ and $W x = [17, 39]$",
+        f"$$S = {tex(S.T)}$$\n\n$$A = \\text{{softmax}}(S) = {tex(softmax(S).T)}$$",
+        "$p = [0.4223, 0.1554, 0.4223]$ and $p_2 = 0.1554$",
+        "$A = [[1, 2], [3, 4]]$ and $A^2 = [[7, 10], [15, 22]]$",
+        "$x = [1, 2, 3]$ and $\\text{var}(x) = 1$",
+        # A name of a program may be another in the prose beside it.
+        "```python\nw = 2 * x\n```\n\nWith $x = 3$ the weight is $w = 5$.",
+        # What words leave out, and what is not read, states nothing.
+        f"{GIVEN}Without the scale: $$Q K^T / \\sqrt{{2}} = {tex(S)}$$",
+        "$x = [1, 2]$ and $f(x) = [3, 4]$",
+        "Use temperature 0.8 + top_p = 0.95, as top_p = 0.95 is usual.",
+        # An arrow leads to another equation.
+        "P = 0.73 → odds = 2.70 → logit = 1.00, where odds = P / (1 - P)",
+    ],
+)
+def test_what_is_true_or_open_is_not_refuted(text) -> None:
+    assert refuted(text) == {}
+
+
+def test_a_number_that_stands_twice_is_one_unknown() -> None:
+    """No x in [0.7065, 0.7075] gives 0.669, though balls of two unknowns would."""
+    assert refuted(r"$$\frac{e^{0.707}}{e^{0.707} + 1} \approx 0.669$$") == {"0.669": "0.670"}
+    assert refuted(r"$$\frac{e^{0.707}}{e^{0.707} + 1} \approx 0.670$$") == {}
+
+
+def test_what_follows_from_a_wrong_figure_is_listed_under_it() -> None:
+    """It is right as printed, and not what the right figure comes to."""
+    scores = S.copy()
+    scores[0, 0] = 8.35
+    text = (
+        f"{GIVEN}$$S = Q K^T = {tex(scores, 2)}$$\n\n$$T = S / 2 = {tex(scores / 2, 3)}$$\n\n"
+        "$$e^{4.175} = 65.04$$"
+    )
+    found = audited(text)
+    (root,) = found.roots
+    assert (root.text, root.correct) == ("8.35", "6.35")
+    wrong = {one.text: one.correct for one in found.figures if one.cause == "carried"}
+    assert wrong == {"4.175": "3.175", "65.04": "23.93"}
+    # Of formula and figure nothing says which is wrong.
+    assert fixed(found, audited).text == text
+
+
+def test_an_operand_that_is_wrong_in_itself_makes_no_right_result_wrong() -> None:
+    """What a block is computed as may be meant, where what is printed of it is not that."""
+    scores = S.copy()
+    scores[0, 0] = 8.35
+    assert refuted(
+        f"{GIVEN}$$S = Q K^T = {tex(scores, 2)}$$\n\n$$T = S / 2 = {tex(S / 2, 3)}$$"
+    ) == {"8.35": "6.35"}
+
+
+decimals = st.integers(-40, 40).map(lambda k: k / 10)
+matrices = st.lists(decimals, min_size=12, max_size=12, unique=True)
+
+
+@settings(deadline=None, max_examples=40)
+@given(matrices, st.sampled_from([2, 3, 4]))
+def test_no_right_figure_is_refuted(numbers, places) -> None:
+    """Whatever the numbers are, and each step computed from the exact ones before it."""
+    q, k, v = np.array(numbers).reshape(3, 2, 2)
+    s = q @ k.T / np.sqrt(2)
+    given = "".join(f"$${n} = {tex(x, 1)}$$\n\n" for n, x in zip("QKV", (q, k, v), strict=True))
+    text = (
+        rf"{given}$$S = Q K^T / \sqrt{{2}} \approx {tex(s, places)}$$"
+        + rf"$$A = \text{{softmax}}(S) \approx {tex(softmax(s), places)}$$"
+        + rf"$$Y = A V \approx {tex(softmax(s) @ v, places)}$$"
+    )
+    assert refuted(text) == {}
+
+
+def test_zeros_of_a_dropout_are_open() -> None:
+    """What nobody knows how it is made is refuted by nothing."""
+    text = (
+        "```python\nA = torch.tensor([[0.25, 0.75], [0.5, 0.5]])\ntorch.manual_seed(1)\n"
+        "B = nn.Dropout(0.5)(A)\nprint(B)\n```\n\n```\ntensor([[0.5, 1.5], [1.0, 0.0]])\n```\n"
+    )
+    assert refuted(text) == {}
