@@ -146,7 +146,7 @@ class Equations:
     def reach(self, claim: Claim, i: int, j: int) -> arb | None:
         """All that a figure of numbers may be, as these may have been rounded."""
         if claim.stated is not None:
-            return self.enclosed(claim, i, j, exact_ones(claim.tree))
+            return self.enclosed(claim, i, j, exact_ones(claim.tree, claim.stated.exact))
         known = [self.known(number) for number in self.places.of(claim)]
         return self.enclosed(claim, i, j, known)
 

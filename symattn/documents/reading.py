@@ -81,11 +81,13 @@ class ReadStep:
 
 @dataclass(frozen=True)
 class Stated:
-    """A closed statement: what is ``said`` of figures, the ``formula`` that is meant by that, and
-    where figures stand that are wrong, so that these ``follow`` from them."""
+    """A closed statement: what is ``said`` of figures, the ``formula`` that is meant by that,
+    which of its numbers are ``exact``, and where figures stand that are wrong, so that these
+    ``follow`` from them."""
 
     said: syntax.Tree
     formula: syntax.Tree
+    exact: tuple[bool, ...] = ()
     follows: tuple[int, ...] = ()
 
 

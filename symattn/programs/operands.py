@@ -72,13 +72,16 @@ class ExactNumber(syntax.Literal):
     place: object = field(default=None, compare=False)
 
 
-def exact_ones(tree: syntax.Tree) -> list[arb | None]:
-    """Of each number in an expression what it is, if that is known."""
-    found = ((one, read_printed(one.text)) for one in literals(tree))
-    return [
-        arb(printed.value) if isinstance(one, ExactNumber) and printed is not None else None
-        for one, printed in found
+def exact_ones(tree: syntax.Tree, exact: Sequence[bool] = ()) -> list[arb | None]:
+    """Of each number in an expression what it is, if that is known: it is said which, or they
+    are such."""
+    found = [*literals(tree)]
+    known = exact or [isinstance(one, ExactNumber) for one in found]
+    printed = [
+        read_printed(one.text) if is_exact else None
+        for one, is_exact in zip(found, known, strict=True)
     ]
+    return [None if one is None else arb(one.value) for one in printed]
 
 
 class Operands:

@@ -32,8 +32,6 @@ _CAP = 30.0
 _HINTS: frozenset[Kind] = frozenset({"suggested", "around", "loose", "row"})
 #: So many blocks before and behind are the company that a block keeps.
 _AROUND = 4
-#: Figures that nothing else speaks for say by this part of them what they are.
-_ALONE = 0.6
 #: A step that isn't said is borne out by so many bits of its figures.
 _BORNE_OUT = 12.0
 #: Programs that show so many digits may have no more than single precision: a few units
@@ -173,13 +171,13 @@ class Confidence:
             return amiss if _balance(near) < 0 else ""
         if "value" in entry.kinds:
             return "only its value suggests so"
-        if entry.kinds == {"figures"} and entry.agreement.share < _ALONE:
-            return "only its figures suggest so"
         if entry.agreement.figures == 1 and not entry.kinds - _HINTS:
             return "only what it is called suggests so"
-        steps = ((on, self.recipe.steps.get(on)) for on in self._path(entry))
-        if guessed := [on for on, step in steps if step is not None and step.guessed]:
-            return f"only its figures suggest what {guessed[0]} is"
+        for on in self._path(entry):
+            step = self.recipe.steps.get(on)
+            if step is not None and step.guessed and _is_scaled(step.tree):
+                # A dropout multiplies what it keeps.
+                return f"only its figures suggest what {on} is"
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]
         if unsound:
             return f"the article does not define {unsound[0]}"
@@ -247,6 +245,14 @@ class Confidence:
             for name in self._path(one):
                 found[name] = found.get(name, 0.0) + one.agreement.bits
         return found
+
+
+def _is_scaled(tree: syntax.Tree) -> bool:
+    """Return whether it is a quantity times a number, or that quantity over one."""
+    match tree:
+        case syntax.Binary("*" | "/", left, right):
+            return isinstance(left, syntax.Literal) or isinstance(right, syntax.Literal)
+    return False
 
 
 def _basis(entry: Entry) -> str:

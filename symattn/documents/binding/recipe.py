@@ -76,7 +76,8 @@ class Recipe:
         digits than are shown."""
         try:
             numbers = Numbers.read(values.printed(tree))
-            free = self._free(name)
+            # An input can't have the name of Euler's number.
+            free = self._free("e1" if name == "e" else name)
             node = given_node(free, numbers.shape)
         except SymattnError:
             return None
@@ -124,7 +125,7 @@ class Recipe:
     def _free(self, name: str) -> str:
         """The name, or one like it that is free."""
         base = re.sub(r"[^A-Za-z0-9_]++", "_", name)
-        if name_fault(base) or base == "e":
+        if name_fault(base):
             base = f"{base}1" if base[:1].isalpha() else f"X{base}"
         others = (f"{base}_{number}" for number in count(2))
         return next(free for free in chain([base], others) if free not in self._quantities)

@@ -20,19 +20,19 @@ from functools import cached_property
 from itertools import islice, product
 from typing import TypeGuard
 
-from symattn.documents.binding import values
+from symattn.documents.binding import values, workings
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
 from symattn.documents.reading import Claimed, Stated
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure
+from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure, plain
 from symattn.errors import SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, rows_of
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.functions import FUNCTIONS
-from symattn.programs.operands import ExactNumber, Operands
+from symattn.programs.operands import ExactNumber, Operands, literals
 from symattn.programs.program import Program
 
 #: Of one expression no more readings are taken, and names are unfolded no deeper.
@@ -45,7 +45,7 @@ _ROW = re.compile(r"([A-Za-z]+?)_?([0-9]{1,2})")
 _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 #: A figure that tells so many bits is known again by its digits; what follows from more wrong
 #: figures than that follows from none.
-_TELLING, _ROOTS = 6.0, 64
+_TELLING, _ROOTS = 9.0, 64
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
     r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant|sin|antes)\b",
@@ -137,10 +137,12 @@ class StatedBlock:
         span = figures[0].span.to(figures[-1].span)
         shown, places = values.printed(value), values.spans(value)
         formula = syntax.replaced(tree, lambda part: self.names.get(_begin(part)))
+        over = numbers(tree)
+        exact = tuple(isinstance(one, ExactNumber) for one in literals(over))
+        stated = Stated(said, formula, exact, tuple(sorted(set(follows))))
         return Claimed(
-            "as_printed", numbers(tree), one.where, span, shown, places,
-            trust=0.0, stated=Stated(said, formula, tuple(sorted(set(follows)))),
-        )  # fmt: skip
+            "as_printed", plain(over), one.where, span, shown, places, trust=0.0, stated=stated
+        )
 
 
 class Corrections:
@@ -150,6 +152,8 @@ class Corrections:
         #: By where a figure stands, and by its text: the right number, and where it is wrong first.
         self._at: dict[int, tuple[str, int]] = {}
         self._by_text: dict[str, tuple[str, int]] = {}
+        #: The texts of right figures: a copy may be of these.
+        self._right: set[str] = set()
 
     def correct(self, block: StatedBlock) -> None:
         """Take the figures of a block that come of no reading."""
@@ -161,14 +165,14 @@ class Corrections:
         """The figures of a block that are right as printed, and would be others without the wrong
         ones before."""
         assert block.best is not None
-        one, tree, coming, _ = block.best
+        one, tree, coming, any_of = block.best
+        texts = values.texts(one.value)
         roots: set[int] = set()
         corrected = syntax.replaced(tree, lambda part: self._corrected(part, roots))
-        texts = values.texts(one.value)
-        if not roots or not all(coming) or len(roots) > _ROOTS:
-            return
-        right = _OPERANDS.coming(numbers(corrected), texts)
-        if right is None or all(right):
+        is_clear = not roots or not all(coming) or len(roots) > _ROOTS
+        right = any_of if is_clear else _OPERANDS.coming(numbers(corrected), texts) or any_of
+        self._right.update(text for text, is_right in zip(texts, right, strict=True) if is_right)
+        if is_clear or all(right):
             return
         for (figure, keys), is_right in zip(values.entries(one.value), right, strict=True):
             if not is_right:
@@ -198,7 +202,7 @@ class Corrections:
         if not isinstance(part, PrintedFigure):
             return None
         known = self._at.get(part.span.start)
-        if known is None:
+        if known is None and part.text not in self._right:
             known = self._by_text.get(part.text)
         if known is None or part.span.start < known[1]:
             return None
@@ -397,12 +401,15 @@ class Statements:
     def claims(self, ledger: Ledger, entries: list[Entry]) -> Iterator[Claimed]:
         """The closed statements whose figures no reading gives, and those that are all that is
         known of figures that hold; they stand in place of doubtful ``entries``."""
-        corrections = Corrections()
+        corrections, wrong = Corrections(), set(_wrong(ledger, entries))
         for block in self.found:
             if block.best is None:
                 continue
             known = ledger.held(block.statements[0].value)
             claims = [] if block.is_known(known) else [*block.claims()]
+            if not wrong.isdisjoint(_begins(block.best[1])):
+                # What it is computed from is wrong, and that is told there.
+                claims = []
             if known is None or known.agreement.share < 1:
                 corrections.correct(block)
             follows = [*corrections.following(block)]
@@ -566,6 +573,20 @@ class Statements:
                 0 <= k < size for k, size in zip(places, shape, strict=False)
             ):
                 yield _entry(whole, places)
+
+
+def _wrong(ledger: Ledger, entries: Iterable[Entry]) -> Iterator[int]:
+    """The places of figures that surely are of a quantity, and wrong."""
+    for entry in entries:
+        if entry.key == "of" and not entry.doubt and entry.agreement.share < 1:
+            for figure, keys in values.entries(entry.value):
+                tree = workings.entry_at(ledger.recipe, entry.tree, keys)
+                if ledger.said(tree, figure).share < 1:
+                    yield figure.span.start
+
+
+def _begins(tree: syntax.Tree) -> Iterator[int]:
+    return (part.span.start for part in syntax.walk(tree) if isinstance(part, PrintedFigure))
 
 
 def _places(entry: Entry) -> Iterable[Span]:
