@@ -248,8 +248,10 @@ class Confidence:
 
 
 def _is_scaled(tree: syntax.Tree) -> bool:
-    """Return whether it is a quantity times a number, or that quantity over one."""
+    """Return whether it is a quantity times a number, or over one, or twice that quantity."""
     match tree:
+        case syntax.Binary("+", left, right):
+            return left == right
         case syntax.Binary("*" | "/", left, right):
             return isinstance(left, syntax.Literal) or isinstance(right, syntax.Literal)
     return False

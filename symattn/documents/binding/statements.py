@@ -323,6 +323,8 @@ class Statements:
                 if not _is_formula(said):
                     # What is not read may say something else of the name.
                     is_clear = not any(isinstance(one, Opaque) for one in members[:k])
+                    # "V: (3, 4)" is a shape.
+                    is_clear = is_clear and ":" not in links[j:k]
                     is_said = is_clear and (is_own or not self._is_program)
                 else:
                     is_said = "→" not in links[j:k] or values.is_closed(said)
@@ -492,6 +494,9 @@ class Statements:
             return self._closed(part, order, is_code, depth)
 
         match tree:
+            case syntax.Array():
+                # "(B, T, 16)" is one, too.
+                return []
             case syntax.Transposed(operand):
                 parts = closed(operand)
                 return [syntax.Transposed(one) if _rank(one) == 2 else one for one in parts]
