@@ -30,6 +30,7 @@ from pathlib import Path
 from flint import arb
 
 from symattn.auditing.equations import Equations
+from symattn.auditing.equations import causes as causes_of_stated
 from symattn.auditing.figures import Cause, Decider, Figure, Slip, Statement
 from symattn.auditing.standard import Recipes, Standard, is_truncated, places_of
 from symattn.cases.case import Case, Claim, Unchecked
@@ -289,8 +290,6 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
                 if known[figure].kind == "truncated":
                     known[figure] = causes.cause(figure, known)
     if any(figure.claim.stated for figure in document.figures):
-        from symattn.auditing.equations import causes as causes_of_stated
-
         of_stated, slips_of_stated = causes_of_stated(document.figures, document.solution)
         known |= of_stated
         named += tuple(slips_of_stated)

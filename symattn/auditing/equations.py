@@ -376,7 +376,7 @@ def _slip(
 
 
 def _slipped(claim: Claim) -> Iterator[tuple[str, Sentence, Matrix]]:
-    """What a statement comes to by each slip in it."""
+    """The values of a statement by each slip in it."""
     assert claim.stated is not None
     operands: dict[str, syntax.Tree] = {}
     tree = _named(claim.stated.formula, claim.tree, operands)

@@ -14,6 +14,7 @@ from symattn.auditing.fixing import fixed
 from symattn.cases.article import case_of
 from symattn.documents.binding import binder
 from symattn.documents.files import article
+from symattn.limits import CLOSED
 from symattn.verdicts import Verdict
 
 Q = np.array([[1.3, 2.1], [0.4, 1.7]])
@@ -22,7 +23,7 @@ V = np.array([[0.5, 1.5], [2.0, 0.3]])
 
 
 def audited(source, suffix="md"):
-    """What an article comes to."""
+    """Judge an article."""
     return audit(case_of(binder.read(article(Path(f"post.{suffix}"), source.encode()))))
 
 
@@ -145,7 +146,7 @@ def test_what_follows_from_a_wrong_figure_is_listed_under_it() -> None:
 
 
 def test_an_operand_that_is_wrong_in_itself_makes_no_right_result_wrong() -> None:
-    """What a block is computed as may be meant, where what is printed of it is not that."""
+    """A block may be meant as it is computed, where it is printed wrongly."""
     scores = S.copy()
     scores[0, 0] = 8.35
     assert refuted(
@@ -173,9 +174,40 @@ def test_no_right_figure_is_refuted(numbers, places) -> None:
 
 
 def test_zeros_of_a_dropout_are_open() -> None:
-    """What nobody knows how it is made is refuted by nothing."""
+    """Figures of which nobody knows how they are made are refuted by nothing."""
     text = (
         "```python\nA = torch.tensor([[0.25, 0.75], [0.5, 0.5]])\ntorch.manual_seed(1)\n"
         "B = nn.Dropout(0.5)(A)\nprint(B)\n```\n\n```\ntensor([[0.5, 1.5], [1.0, 0.0]])\n```\n"
     )
     assert refuted(text) == {}
+
+
+def test_one_wrong_operand_that_explains_several_figures_leaves_them_open() -> None:
+    """A figure of an input would make a whole column right: who is wrong is not decided."""
+    keys = K.copy()
+    keys[1, 0] = 3.4
+    given = "".join(f"$${n} = {tex(x, 1)}$$\n\n" for n, x in zip("QK", (Q, keys), strict=True))
+    found = audited(f"{given}$$Q K^T = {tex(S, 2)}$$")
+    assert found.count(Verdict.REFUTED) == 0
+    assert len([one for one in found.unjudged if "one other number" in one.why]) == 2
+
+
+def test_work_on_what_defines_each_other_is_bounded_and_told() -> None:
+    """Each name is said again and again, by the others: ended by counting, not by a clock."""
+    lines = (
+        f"$X = Y + Z = [{k}.25, 2.5]$, $Y = X + Z = [1.25, {k}.5]$, $Z = X + Y = [1.5, 2.25]$"
+        for k in range(60)
+    )
+    found = audited("\n\n".join(lines))
+    assert [one.why for one in found.open if one.what == "equations"] == [CLOSED.said()]
+
+
+def test_powers_with_a_sign_and_floats_of_64_bits_hold() -> None:
+    """Authors leave brackets out, and programs show their last bits."""
+    assert refuted("So $-1^2 = 1$ and $-1^2 = -1$.") == {}
+    assert refuted("`0.1 + 0.2 = 0.30000000000000004`") == {}
+
+
+def test_a_quantity_called_e_is_an_input() -> None:
+    """A case file reserves the name, an article has it."""
+    assert refuted("$$e = [1, 2]$$\n\n$$y = e + e = [2, 5]$$") == {"5": "4"}

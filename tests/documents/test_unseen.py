@@ -39,7 +39,7 @@ FLOORS = {
     "quoted-papers.tex": (0.77, 4, 0, 0, 0),
     "readme-tinyattn.md": (0.83, 4, 0, 0, 0),
     "study-group.txt": (0.33, 2, 0, 0, 0),
-    "transposed-notes.tex": (0.58, 2, 0, 4, 0),
+    "transposed-notes.tex": (0.58, 1, 0, 1, 0),
     "two-sentences.html": (0.44, 0, 0, 1, 0),
     "unscaled-giants.md": (0.0, 2, 0, 0, 0),
     "whole-numbers.md": (0.22, 0, 0, 0, 0),

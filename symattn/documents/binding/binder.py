@@ -45,6 +45,7 @@ from symattn.documents.trees import (
 )
 from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
 from symattn.expressions import syntax
+from symattn.limits import CLOSED
 
 # -- what an article says ----------------------------------------------------------------
 # That is found out once, and holds for all forms that are tried.
@@ -427,7 +428,9 @@ class Binder:
         assumptions = (
             (f"assuming scaled dot-product attention: {'; '.join(assumed)}",) if assumed else ()
         )
-        unexpected = (one for passage in self.read_from for one in _faults(passage))
+        unexpected = [one for passage in self.read_from for one in _faults(passage)]
+        if self.statements.is_cut:
+            unexpected.append(OpenQuestion("equations", CLOSED.said(), Span(0, 0)))
         return Reading(
             self.article,
             dict(self.recipe.given),

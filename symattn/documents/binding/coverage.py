@@ -47,8 +47,7 @@ _BEFORE = 40
 def found(words: Words) -> Iterator[PrintedFigure]:
     """The figures among words that claim nothing.
 
-    >>> from symattn.documents.text import Span
-    >>> said = "see section 3.2: 0.25 in 1.5 ms"
+    >>>     >>> said = "see section 3.2: 0.25 in 1.5 ms"
     >>> figures = [PrintedFigure(one, Span(said.index(one), 0)) for one in ("3.2", "0.25", "1.5")]
     >>> [one.text for one in found(Words(said, Span(0, 0), tuple(figures)))]
     ['3.2', '1.5']
@@ -116,6 +115,11 @@ class Coverage:
                 printed = known or figure
                 number = ArticleNumber(printed.text, printed.span, status, of, confirmed)
                 self._numbers[printed.span.start] = number
+
+    def restate(self, start: int) -> None:
+        """A number is wrong as what an equation states it to be, whatever it was taken for."""
+        known = self._numbers[start]
+        self._numbers[start] = ArticleNumber(known.text, known.span, "local")
 
     def leave(self, passages: Iterable[Passage], why: str) -> None:
         """All numbers that none of these passages has claim nothing, for that reason."""

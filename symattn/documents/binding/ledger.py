@@ -11,7 +11,7 @@ than :data:`~symattn.documents.binding.evidence.MARGIN`, they are open.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
 from typing import Literal, NamedTuple
@@ -118,11 +118,10 @@ class Ledger:
             self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
         self._taken.update(figure.span.start for figure in values.figures(tree))
 
-    def settle(self, places: Iterable[Span]) -> None:
+    def settle(self, places: Collection[Span]) -> None:
         """Figures at these places are judged by what is stated of them."""
-        for place in places:
-            self.coverage.mark([PrintedFigure("", place)], "local")
-            self._taken.add(place.start)
+        self.coverage.mark((PrintedFigure("", place) for place in places), "local")
+        self._taken.update(place.start for place in places)
 
     def is_taken(self, value: syntax.Tree) -> bool:
         """Return whether it is known of a figure of the value what it is."""

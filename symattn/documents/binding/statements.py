@@ -18,9 +18,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product
+from math import isfinite, nan
 from typing import TypeGuard
 
 from symattn.documents.binding import values, workings
+from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
@@ -30,13 +32,17 @@ from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure, 
 from symattn.errors import SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, rows_of
+from symattn.limits import CLOSED
+from symattn.numbers.balls import Exhausted, charge, task
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.operands import ExactNumber, Operands, literals
 from symattn.programs.program import Program
+from symattn.spelling import written
 
-#: Of one expression no more readings are taken, and names are unfolded no deeper.
-_READINGS, _DEEPEST = 32, 6
+#: Of one expression no more readings are taken, of a name no more of its last meanings, and names
+#: are unfolded no deeper: work is bounded, whatever an article defines by what.
+_READINGS, _MEANINGS, _DEEPEST = 32, 4, 4
 #: What has more figures is not closed over.
 _FIGURES = 1024
 #: The names of an entry or a row by its number.
@@ -48,7 +54,8 @@ _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 _TELLING, _ROOTS = 9.0, 64
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
-    r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant|sin|antes)\b",
+    r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant"
+    r"|sin (?:el|la)|antes)\b",
     re.I,
 )
 #: Signs between operands.
@@ -56,6 +63,10 @@ _OPERATORS = tuple("*+/=^×·⋅")
 #: Matrices whose columns the size of a key counts.
 _KEYS = ("K", "k", "Q", "q", "W_K", "W_k")
 
+#: Why nothing is refuted that one wrong operand would explain. Of more none is tried, for so many
+#: figures, by so many secants; a figure depends on it by no less, and it is no larger than that.
+_OPERAND = "one other number in what it is computed from would explain it"
+_OPERANDS_TRIED, _TARGETS, _SECANTS, _FLAT, _FAR = 48, 3, 5, 1e-9, 1e6
 _NUMBERS = Program({}, (), ())
 _OPERANDS = Operands()
 
@@ -91,6 +102,7 @@ class StatedBlock:
         any_of: Sequence[bool] = [False] * len(texts)
         for one in self.statements:
             for reading in one.readings:
+                charge(len(texts) * _size(reading))
                 coming = _OPERANDS.coming(numbers(reading), texts)
                 if coming is None:
                     continue
@@ -116,13 +128,65 @@ class StatedBlock:
         """The claims of it that are to be judged."""
         assert self.best is not None
         one, tree, coming, any_of = self.best
-        if all(x or not y for x, y in zip(coming, any_of, strict=True)):
+        explained = self._of_one_operand(tree, coming)
+        if not explained and all(x or not y for x, y in zip(coming, any_of, strict=True)):
             yield self.claimed(one, tree, one.value, one.said)
             return
-        for (figure, keys), is_any in zip(values.entries(one.value), any_of, strict=True):
-            if not is_any:
-                at = syntax.Indexed(tree, keys)
-                yield self.claimed(one, at, figure, syntax.Indexed(one.said, keys))
+        for k, (figure, keys) in enumerate(values.entries(one.value)):
+            if not any_of[k]:
+                at, said = syntax.Indexed(tree, keys), syntax.Indexed(one.said, keys)
+                doubt = _OPERAND if k in explained else ""
+                yield self.claimed(one, at, figure, said, doubt=doubt)
+
+    def _of_one_operand(self, tree: syntax.Tree, coming: Sequence[bool]) -> set[int]:
+        """Return which wrong figures one other figure in an operand would make right, where these
+        are several and what is right stays so: then that may be what is wrong."""
+        wrong = [k for k, comes in enumerate(coming) if not comes]
+        operands = [part for part in syntax.walk(tree) if isinstance(part, PrintedFigure)]
+        if not 1 < len(wrong) < len(coming) or len(operands) > _OPERANDS_TRIED:
+            return set()
+        value = self.statements[0].value
+        best: set[int] = set()
+        for operand, at in product(operands, wrong[:_TARGETS]):
+            came = self._with_other(tree, operand, value, at)
+            if all(y or not x for x, y in zip(coming, came, strict=True)):
+                best = max(best, {k for k in wrong if came[k]}, key=len)
+        return best if len(best) > 1 else set()
+
+    @staticmethod
+    def _with_other(
+        tree: syntax.Tree, operand: PrintedFigure, value: syntax.Tree, at: int
+    ) -> Sequence[bool]:
+        """Return which figures come with the number in the place of an operand that gives one of
+        them, found by secants and rounded as the operand is."""
+
+        def over(number: str) -> syntax.Tree:
+            exact = ExactNumber(number)
+            there = syntax.replaced(tree, lambda part: exact if part is operand else None)
+            return numbers(there)
+
+        def off(number: float) -> float:
+            found = _OPERANDS.middles(over(f"{number:.12f}"))
+            return nan if found is None else float(found[at]) - wanted
+
+        texts = values.texts(value)
+        none = [False] * len(texts)
+        ends, start = interval(texts[at]), interval(operand.text)
+        if ends is None or start is None or not isfinite(sum(ends) + sum(start)):
+            return none
+        wanted, x = sum(ends) / 2, sum(start) / 2
+        y = x + 1.0
+        for _ in range(_SECANTS):
+            left, right = off(x), off(y)
+            if not isfinite(left + right) or abs(left - right) < _FLAT:
+                break
+            x, y = y, y - right * (y - x) / (right - left)
+            if abs(y) > _FAR:
+                return none
+        if y == x + 1.0:
+            return none
+        over_it = over(f"{y:.{written(operand.text).decimals}f}")
+        return _OPERANDS.coming(over_it, texts) or none
 
     def claimed(
         self,
@@ -131,6 +195,7 @@ class StatedBlock:
         value: syntax.Tree,
         said: syntax.Tree,
         follows: Iterable[int] = (),
+        doubt: str = "",
     ) -> Claimed:
         """A claim that figures are what an expression of numbers comes to."""
         figures = [*values.figures(value)]
@@ -141,7 +206,15 @@ class StatedBlock:
         exact = tuple(isinstance(one, ExactNumber) for one in literals(over))
         stated = Stated(said, formula, exact, tuple(sorted(set(follows))))
         return Claimed(
-            "as_printed", plain(over), one.where, span, shown, places, trust=0.0, stated=stated
+            "as_printed",
+            plain(over),
+            one.where,
+            span,
+            shown,
+            places,
+            doubt,
+            trust=0.0,
+            stated=stated,
         )
 
 
@@ -217,7 +290,7 @@ def _negated(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Meaning:
-    """What a name is from a chain on: a printed value, an expression, or neither known;
+    """A name's meaning from a chain on: a printed value, an expression, or neither known;
     ``is_label`` where a colon stands behind it."""
 
     order: int
@@ -263,6 +336,10 @@ class Statements:
     _is_broken: bool = False
     #: How much was stated before the last chain.
     _before_last: int = 0
+    #: Whether work was too much to close all.
+    is_cut: bool = False
+    #: The readings of names, by where these stand.
+    _closings: dict[tuple[str, int, bool, int], list[syntax.Tree]] = field(default_factory=dict)
 
     def enter(self) -> None:
         """A passage begins: until it has words of its own those before it stand for them."""
@@ -405,10 +482,9 @@ class Statements:
         known of figures that hold; they stand in place of doubtful ``entries``."""
         corrections, wrong = Corrections(), set(_wrong(ledger, entries))
         for block in self.found:
-            if block.best is None:
-                continue
             known = ledger.held(block.statements[0].value)
             claims = [] if block.is_known(known) else [*block.claims()]
+            assert block.best is not None
             if not wrong.isdisjoint(_begins(block.best[1])):
                 # What it is computed from is wrong, and that is told there.
                 claims = []
@@ -422,6 +498,8 @@ class Statements:
                 rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
                 places = {span for row in rows for span in row}
                 ledger.settle(places)
+                if isinstance(claim.spans, Span) and not claim.doubt and not follows:
+                    ledger.coverage.restate(claim.spans.start)
                 entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
                 yield claim
 
@@ -431,16 +509,29 @@ class Statements:
     def found(self) -> Sequence[StatedBlock]:
         """The blocks of which closed statements say what they are, in their order."""
         self._pair()
-        blocks: dict[Span, list[Statement]] = defaultdict(list)
+        found: list[StatedBlock] = []
+        try:
+            with task(CLOSED.most):
+                # They are worked out here, as long as there is work left.
+                found.extend(block for block in self._blocks() if block.best is not None)
+        except Exhausted:
+            self.is_cut = True
+        return found
+
+    def _blocks(self) -> Iterator[StatedBlock]:
+        blocks: dict[Span, list[_Stated]] = defaultdict(list)
         for one in sorted(self._stated, key=lambda one: one.order):
             places = [*islice(values.figures(one.value), _FIGURES + 1)]
-            if not 0 < len(places) <= _FIGURES:
-                continue
-            fitted = (form for tree in self._said(one) for form in _fitted(tree, one.value))
-            if readings := tuple(dict.fromkeys(islice(fitted, _READINGS))):
-                stated = Statement(one.said, one.value, readings, one.where)
-                blocks[places[0].span].append(stated)
-        return [StatedBlock(tuple(alike), self._names) for alike in blocks.values()]
+            if 0 < len(places) <= _FIGURES:
+                blocks[places[0].span].append(one)
+        for alike in blocks.values():
+            statements = []
+            for one in alike:
+                fitted = (form for tree in self._said(one) for form in _fitted(tree, one.value))
+                if readings := tuple(dict.fromkeys(islice(fitted, _READINGS))):
+                    statements.append(Statement(one.said, one.value, readings, one.where))
+            if statements:
+                yield StatedBlock(tuple(statements), self._names)
 
     @cached_property
     def _names(self) -> Mapping[int, syntax.Tree]:
@@ -483,12 +574,18 @@ class Statements:
 
     def _closed(self, tree: Member, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         """The readings of an expression as one of numbers, the plainest first."""
+        return self._all_closed(tree, order, is_code, depth)[:_READINGS]
+
+    def _all_closed(self, tree: Member, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         if depth > _DEEPEST or isinstance(tree, Opaque | syntax.Cell | syntax.Sequence):
             return []
         if values.is_closed(tree):
             return [tree]
         if _is_name(tree):
-            return self._named(tree, order, is_code, depth)
+            key = _key(tree), order, is_code, depth
+            if key not in self._closings:
+                self._closings[key] = self._named(tree, order, is_code, depth)[:_READINGS]
+            return self._closings[key]
 
         def closed(part: syntax.Tree) -> list[syntax.Tree]:
             return self._closed(part, order, is_code, depth)
@@ -526,10 +623,10 @@ class Statements:
         return [_over(tree, parts) for parts in islice(product(*choices), _READINGS)]
 
     def _named(self, tree: syntax.Tree, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
-        """What a name stands for: the value that was printed last, then those before, then what
-        it is said to be."""
+        """The readings of a name: the value that was printed last, then those before, then what it
+        is said to be."""
         before = self._before(tree, order)
-        known = before[-1:] if is_code else before[::-1]
+        known = before[-1:] if is_code else before[: -_MEANINGS - 1 : -1]
         if sum(one.is_label for one in known) > 1:
             return []
         found: list[syntax.Tree] = []
@@ -619,7 +716,7 @@ def _part(chain: Chain, begin: int, end: int) -> Chain:
 
 
 def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
-    """What a function may be by its name: with the constant that keeps a norm finite or without,
+    """The functions that a name may be of: with the constant that keeps a norm finite or without,
     a variance by the count or by one less."""
     name = function if function in FUNCTIONS else function.replace("_", "").lower()
     yield syntax.Call(name, (operand,))
@@ -712,10 +809,15 @@ def _shape(tree: syntax.Tree) -> Shape | None:
     """The shape of an expression of numbers; None of one that makes no sense."""
     if values.is_value(tree):
         return values.shape(tree)
+    charge(_size(tree))
     try:
         return _NUMBERS.lower_tree(numbers(tree)).shape
     except (SymattnError, RecursionError):
         return None
+
+
+def _size(tree: syntax.Tree) -> int:
+    return sum(1 for _ in syntax.walk(tree))
 
 
 def _rank(tree: syntax.Tree) -> int:

@@ -48,7 +48,7 @@ def test_figures_of_the_named_quantity_are_bound():
     ("printed", "figure"), [(UNSCALED, "0.2689"), (SCORES, "2.1213")], ids=["unscaled", "scores"]
 )
 def test_figures_of_another_quantity_are_wrong_where_a_name_was_defined(printed, figure):
-    """What it says right above stands; with words between that say that something is left out,
+    """A formula right above stands; with words between that say that something is left out,
     a name isn't believed against all of them."""
     found = reading(f"{GIVEN}$$A = {printed}$$")
     assert [(one.key, one.text) for one in found.claims] == [("as_printed", "A")]
