@@ -92,8 +92,9 @@ def test_figures_of_no_slip_do_not_come_to_what_is_stated() -> None:
             "# tensor([0.2312, 0.6285, 0.1472])\n```\n",
             {"0.1472": "0.1402"},
         ),
+        ("$p = [0.2, 0.5, 0.3]$ and $p_2 + p_3 = 0.9$", {"0.9": "0.8"}),
     ],
-    ids=["difference", "norm", "product", "comment"],
+    ids=["difference", "norm", "product", "comment", "entries"],
 )  # fmt: skip
 def test_a_wrong_figure_of_a_closed_statement_is_refuted(text, right) -> None:
     assert refuted(text) == right
@@ -105,17 +106,21 @@ def test_a_wrong_figure_of_a_closed_statement_is_refuted(text, right) -> None:
         # Each is true under one customary reading.
         "$W = [[1, 2], [3, 4]]$, $x = [5, 6]$, $x W = [23, 34]$ and $W x = [17, 39]$",
         f"$$S = {tex(S.T)}$$\n\n$$A = \\text{{softmax}}(S) = {tex(softmax(S).T)}$$",
-        "$p = [0.4223, 0.1554, 0.4223]$ and $p_2 = 0.1554$",
+        "$p = [0.2, 0.5, 0.3]$, $p_2 + p_3 = 0.8$ and $p_0 + p_1 = 0.7$",
         "$A = [[1, 2], [3, 4]]$ and $A^2 = [[7, 10], [15, 22]]$",
-        "$x = [1, 2, 3]$ and $\\text{var}(x) = 1$",
+        "$x = [1, 2, 3]$ and $\\text{var}(x) = 1.000$",
         # A name of a program may be another in the prose beside it.
         "```python\nw = 2 * x\n```\n\nWith $x = 3$ the weight is $w = 5$.",
         # What words leave out, and what is not read, states nothing.
         f"{GIVEN}Without the scale: $$Q K^T / \\sqrt{{2}} = {tex(S)}$$",
         "$x = [1, 2]$ and $f(x) = [3, 4]$",
-        "Use temperature 0.8 + top_p = 0.95, as top_p = 0.95 is usual.",
+        "`top_p = 0.95` is usual, here `0.8 + top_p = 0.95`",
         # An arrow leads to another equation.
-        "P = 0.73 → odds = 2.70 → logit = 1.00, where odds = P / (1 - P)",
+        "$$O = P / (1 - P)$$\n\n$P = 0.50 → O = 1.00 → L = 0.00$\n\n"
+        "$P = 0.73 → O = 2.70 → L = 0.99$",
+        # Shapes are no values.
+        "$X = [[1, 2], [3, 4]]$\n\n- $V = X W$\n- **Shapes:**\n    - `X`: `(3, 4)`\n"
+        "    - `W`: `(4, 4)`\n    - `V`: `(3, 4)`",
     ],
 )
 def test_what_is_true_or_open_is_not_refuted(text) -> None:
@@ -175,9 +180,12 @@ def test_no_right_figure_is_refuted(numbers, places) -> None:
 
 def test_zeros_of_a_dropout_are_open() -> None:
     """Figures of which nobody knows how they are made are refuted by nothing."""
+    weights = np.array([[0.4992, 0.5008], [0.3597, 0.6403], [0.2513, 0.7487]])
+    dropped = 2 * weights * np.array([[1, 1], [1, 0], [1, 1]])
+    code = f"A = torch.tensor({np.array2string(weights, separator=', ')})"
+    shown = np.array2string(dropped, separator=", ", precision=4, floatmode="fixed")
     text = (
-        "```python\nA = torch.tensor([[0.25, 0.75], [0.5, 0.5]])\ntorch.manual_seed(1)\n"
-        "B = nn.Dropout(0.5)(A)\nprint(B)\n```\n\n```\ntensor([[0.5, 1.5], [1.0, 0.0]])\n```\n"
+        f"```python\n{code}\nB = nn.Dropout(0.5)(A)\nprint(B)\n```\n\n```\ntensor({shown})\n```\n"
     )
     assert refuted(text) == {}
 
@@ -210,4 +218,13 @@ def test_powers_with_a_sign_and_floats_of_64_bits_hold() -> None:
 
 def test_a_quantity_called_e_is_an_input() -> None:
     """A case file reserves the name, an article has it."""
-    assert refuted("$$e = [1, 2]$$\n\n$$y = e + e = [2, 5]$$") == {"5": "4"}
+    assert refuted("$e = 0.2$ and $y = 2 e + 1 = 1.5$") == {"1.5": "1.4"}
+
+
+def test_a_single_result_of_numbers_is_corrected_by_hand() -> None:
+    """The product may be right, and a factor wrong; where others of it hold, it is not."""
+    alone = "Then $6.4 * 1.2 = 9.65$."
+    assert refuted(alone) == {"9.65": "7.68"}
+    assert fixed(audited(alone), audited).text == alone
+    several = "Then $[1, 2, 3] * 2 = [2, 4, 7]$."
+    assert fixed(audited(several), audited).text == several.replace("7", "6")

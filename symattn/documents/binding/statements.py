@@ -58,6 +58,9 @@ _OTHERWISE = re.compile(
     r"|sin (?:el|la)|antes)\b",
     re.I,
 )
+#: Words above pairs of whole numbers that are no values: "Shapes:", and then "V: (3, 4)".
+_AXES = 4
+_SIZES = re.compile(r"\b(?:shape|size|dim(?:ension)?)s?\b", re.I)
 #: Signs between operands.
 _OPERATORS = tuple("*+/=^×·⋅")
 #: Matrices whose columns the size of a key counts.
@@ -343,7 +346,8 @@ class Statements:
 
     def enter(self) -> None:
         """A passage begins: until it has words of its own those before it stand for them."""
-        self._above, self._words = self._words or self._above, ""
+        has_words = any(map(str.isalpha, self._words))
+        self._above, self._words = self._words if has_words else self._above, ""
 
     def words(self, text: str, kind: str) -> None:
         """Take words: they may be a part of a chain beside them, or say that it is none."""
@@ -373,7 +377,7 @@ class Statements:
         self._kind = kind
         members = [values.signed(one) for one in chain.members]
         head, *rest = members
-        if is_broken:
+        if is_broken or (_is_pair(members[-1]) and _SIZES.search(self._words + self._above)):
             return
         if not rest:
             self._alone(head, chain, kind, where)
@@ -400,8 +404,6 @@ class Statements:
                 if not _is_formula(said):
                     # What is not read may say something else of the name.
                     is_clear = not any(isinstance(one, Opaque) for one in members[:k])
-                    # "V: (3, 4)" is a shape.
-                    is_clear = is_clear and ":" not in links[j:k]
                     is_said = is_clear and (is_own or not self._is_program)
                 else:
                     is_said = "→" not in links[j:k] or values.is_closed(said)
@@ -592,7 +594,7 @@ class Statements:
 
         match tree:
             case syntax.Array():
-                # "(B, T, 16)" is one, too.
+                # "(B, T, 16)" is a shape.
                 return []
             case syntax.Transposed(operand):
                 parts = closed(operand)
@@ -755,6 +757,15 @@ def _entry(tree: syntax.Tree, keys: Sequence[int]) -> syntax.Tree:
 def _is_name(tree: Member) -> TypeGuard[syntax.Tree]:
     return isinstance(tree, syntax.Name | syntax.Gradient) or (
         isinstance(tree, syntax.Indexed) and isinstance(tree.operand, syntax.Name)
+    )
+
+
+def _is_pair(tree: Member) -> bool:
+    """Return whether it is a short row of whole numbers, as a shape is."""
+    return (
+        isinstance(tree, syntax.Array)
+        and len(tree.items) <= _AXES
+        and all(isinstance(one, syntax.Literal) and one.text.isdigit() for one in tree.items)
     )
 
 
