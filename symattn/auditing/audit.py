@@ -289,10 +289,9 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
             for figure in refuted:
                 if known[figure].kind == "truncated":
                     known[figure] = causes.cause(figure, known)
-    if any(figure.claim.stated for figure in document.figures):
-        of_stated, slips_of_stated = causes_of_stated(document.figures, document.solution)
-        known |= of_stated
-        named += tuple(slips_of_stated)
+    of_stated, slips_of_stated = causes_of_stated(document.figures, document.solution)
+    known |= of_stated
+    named += tuple(slips_of_stated)
     for figure, cause in explained(document.figures, known).items():
         figure.why = cause
     return named, tried

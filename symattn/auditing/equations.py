@@ -26,7 +26,7 @@ from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import information
 from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, short
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Nested, rows_of
 from symattn.languages.sentence import Sentence
@@ -312,6 +312,8 @@ def _place(figure: Figure) -> object:
 #: A slip is named from so many bits on, and this part of a block makes it one that is wrong
 #: throughout.
 _GATE, _MOST = 8.0, 0.5
+#: So many characters of it are said.
+_SAID = 80
 _OPERANDS = Operands()
 
 
@@ -319,22 +321,24 @@ def causes(figures: Sequence[Figure], solution: Solution) -> tuple[dict[Figure, 
     """The causes of figures that are stated to be something else, and the slips among these."""
     found: dict[Figure, Cause] = {}
     slips: list[Slip] = []
-    for _, alike in groupby(figures, lambda figure: figure.claim.number):
+    for _, alike in groupby(figures, lambda figure: id(figure.claim)):
         block = [*alike]
         claim = block[0].claim
         wrong = [figure for figure in block if figure.verdict is Verdict.REFUTED]
-        if claim.stated is None or claim.stated.follows or len(wrong) < 2:
+        stated = claim.stated
+        # Entries of an array that are worked one by one are as many statements.
+        is_one = claim.is_arithmetic and not isinstance(claim.tree, syntax.Array)
+        if not is_one or len(wrong) < 2 or (stated is not None and stated.follows):
             continue
         first, *others = wrong
-        slip = _slip(claim, block, wrong, solution)
+        slip = None if stated is None else _slip(claim, block, wrong, solution)
         if slip is not None:
             slips.append(slip)
             found[first] = Cause("root", slip.sentence, slip=slip)
         elif len(wrong) > _MOST * len(block):
-            formula = syntax.text(claim.stated.formula)
-            found[first] = Cause(
-                "root", Sentence("{formula} does not come to this", formula=formula)
-            )
+            said = short(syntax.text(claim.tree if stated is None else stated.formula), _SAID)
+            reason = Sentence("{formula} does not come to this", formula=said)
+            found[first] = Cause("root", reason)
         else:
             continue
         same = Sentence("follows from the same mistake as {figure}", figure=first.description)

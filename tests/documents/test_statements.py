@@ -221,6 +221,14 @@ def test_a_quantity_called_e_is_an_input() -> None:
     assert refuted("$e = 0.2$ and $y = 2 e + 1 = 1.5$") == {"1.5": "1.4"}
 
 
+def test_a_block_below_a_label_that_is_wrong_throughout_is_one_finding() -> None:
+    """The label says what is done to the block before; entries worked one by one are as many."""
+    found = audited("```\nScores: [2.0, 1.0, 0.1]\nAfter softmax: [0.71, 0.21, 0.08]\n```\n")
+    assert (found.count(Verdict.REFUTED), len(found.roots)) == (3, 1)
+    apart = audited("$$[2 * 3, 3 * 4, 4 * 5] = [7, 13, 21]$$")
+    assert (apart.count(Verdict.REFUTED), len(apart.roots)) == (3, 3)
+
+
 def test_a_single_result_of_numbers_is_corrected_by_hand() -> None:
     """The product may be right, and a factor wrong; where others of it hold, it is not."""
     alone = "Then $6.4 * 1.2 = 9.65$."
