@@ -250,7 +250,9 @@ class Binder:
         self.author = author.Author(notes, self.names, self.ledger, self.coverage)
         self.place = Place()
         self.equalities = Equalities(self.speech, self.place)
-        self.statements: Statements = Statements() if like is None else like.statements
+        self.statements: Statements = (
+            Statements(article.source) if like is None else like.statements
+        )
 
     def read(self) -> Reading:
         """The reading of the whole article."""
@@ -354,7 +356,7 @@ class Binder:
             self._passage(passage)
 
     def _passage(self, passage: Passage) -> None:
-        self.statements.enter()
+        self.statements.enter(self.place.where)
         # What was said right before stands for words of its own.
         about = self.place.label if self.place.label.adjacent else self._caption
         self._caption = Subject()
@@ -364,7 +366,7 @@ class Binder:
         for k, piece in enumerate(passage.pieces):
             match piece:
                 case Words(text):
-                    self.statements.words(text, passage.kind)
+                    self.statements.words(piece, passage.kind)
                     if k and _GOES_ON.fullmatch(text):
                         about = replace(about, mentions=())
                     else:

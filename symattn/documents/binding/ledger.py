@@ -289,7 +289,7 @@ class Ledger:
             plain = _without_sign(value)
             if self._worked_out(numbers, plain).share > self._worked_out(numbers, value).share:
                 value = plain
-        fitted = self._fitted(numbers, value)
+        fitted = None if values.is_of_shapes(numbers, value) else self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
             agreement = self._worked_out(*fitted)
             kinds: frozenset[Kind] = frozenset({"arithmetic"})

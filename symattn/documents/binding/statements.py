@@ -11,24 +11,26 @@ in itself, what follows from it may be right.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from itertools import islice, product
 from math import isfinite, nan
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
-from symattn.documents.binding import values, workings
+from symattn.documents.binding import roles, values, workings
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
-from symattn.documents.reading import Claimed, Stated
+from symattn.documents.binding.steps import Steps
+from symattn.documents.reading import ArticleNumber, Claimed, Stated
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure, plain
+from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure, Words, plain
 from symattn.errors import SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, rows_of
@@ -49,9 +51,21 @@ _FIGURES = 1024
 _ROW = re.compile(r"([A-Za-z]+?)_?([0-9]{1,2})")
 #: The name that begins a title of rows.
 _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
+#: The parts in attention that are results, which words and names may call the same; names of
+#: words; names with the number of a row or of a head.
+_RESULTS = ("scores", "scaled", "masked", "weights", "output")
+_WORD, _NUMBERED = re.compile(r"[A-Za-z_]{3,}"), re.compile(r"[0-9]|_[a-z]\Z")
+_SOFTMAX = re.compile(r"softmax\(([^()]*)\)", re.I)
+#: A label of so many characters says what a block is, and its words beside that no more.
+_LABEL = 60
+_NEUTRAL = re.compile(
+    r"(?:(?:the|our|final|step|matrix|result|so|now|then|this|is|are|becomes?|gives?|get|we)\b"
+    r"|[^A-Za-z])*+",
+    re.I,
+)
 #: A figure that tells so many bits is known again by its digits; what follows from more wrong
 #: figures than that follows from none.
-_TELLING, _ROOTS = 9.0, 64
+_TELLING, _COPIED, _ROOTS = 9.0, 6.0, 64
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
     r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant"
@@ -60,7 +74,13 @@ _OTHERWISE = re.compile(
 )
 #: Words above pairs of whole numbers that are no values: "Shapes:", and then "V: (3, 4)".
 _AXES = 4
-_SIZES = re.compile(r"\b(?:shape|size|dim(?:ension)?)s?\b", re.I)
+_SIZES = re.compile(r"\b(?:shape|size|dim(?:ension)?)s?\b|形状|尺寸|维度", re.I)
+#: Words of a comment that say that it has the result of the statement before it.
+_RESULT = re.compile(
+    r"\W*(?:(?:the|results?|outputs?|gives?|returns?|prints?|becomes?|value|now|is|are|approx"
+    r"(?:imately)?)\b\W*)*+",
+    re.I,
+)
 #: Signs between operands.
 _OPERATORS = tuple("*+/=^×·⋅")
 #: Matrices whose columns the size of a key counts.
@@ -70,6 +90,8 @@ _KEYS = ("K", "k", "Q", "q", "W_K", "W_k")
 #: figures, by so many secants; a figure depends on it by no less, and it is no larger than that.
 _OPERAND = "one other number in what it is computed from would explain it"
 _OPERANDS_TRIED, _TARGETS, _SECANTS, _FLAT, _FAR = 48, 3, 5, 1e-9, 1e6
+#: Parameters of functions that may be meant in several ways.
+_SEVERAL = {"eps", "ddof"}
 _NUMBERS = Program({}, (), ())
 _OPERANDS = Operands()
 
@@ -116,12 +138,12 @@ class StatedBlock:
                     return *best, any_of
         return None if best is None else (*best, any_of)
 
-    def is_known(self, known: Entry | None) -> bool:
+    def is_known(self, known: Entry | None, worked: Set[int]) -> bool:
         """Return whether it needs no judgement beside what is ``known`` of the block: it is as it
-        should be, or surely of something and wrong."""
+        should be, or surely of something and wrong; or it stands among what was ``worked`` out."""
         assert self.best is not None
         if all(values.is_closed(one.said) for one in self.statements):
-            return True
+            return not worked.isdisjoint(_begins(self.statements[0].value))
         if known is None:
             return False
         is_right = known.agreement.share == 1 and (known.is_named or all(self.best[2]))
@@ -131,6 +153,8 @@ class StatedBlock:
         """The claims of it that are to be judged."""
         assert self.best is not None
         one, tree, coming, any_of = self.best
+        if values.is_value(tree):
+            return
         explained = self._of_one_operand(tree, coming)
         if not explained and all(x or not y for x, y in zip(coming, any_of, strict=True)):
             yield self.claimed(one, tree, one.value, one.said)
@@ -230,12 +254,23 @@ class Corrections:
         self._by_text: dict[str, tuple[str, int]] = {}
         #: The texts of right figures: a copy may be of these.
         self._right: set[str] = set()
+        #: By what a copy of it looks like: where a figure stands that is wrong, and what it is.
+        self._copies: dict[str, list[_Copied]] = defaultdict(list)
 
     def correct(self, block: StatedBlock) -> None:
         """Take the figures of a block that come of no reading."""
         assert block.best is not None
         one, tree, _, any_of = block.best
-        self._take(one.value, tree, any_of, ())
+        self._take(block, one, tree, any_of, ())
+
+    def copied(self, number: ArticleNumber, since: int) -> Iterator[Claimed]:
+        """A number that claims nothing else, and repeats a wrong figure behind a place."""
+        at, text = number.span.start, number.text
+        found = [one for one in self._copies.get(text, ()) if since <= one.start < at]
+        if found and text not in self._right and at not in self._at:
+            copy = found[-1]
+            value, tree = PrintedFigure(text, number.span), ExactNumber(copy.number)
+            yield copy.block.claimed(copy.one, tree, value, copy.said, (copy.start,))
 
     def following(self, block: StatedBlock) -> Iterator[Claimed]:
         """The figures of a block that are right as printed, and would be others without the wrong
@@ -256,20 +291,28 @@ class Corrections:
                     syntax.Indexed(corrected, keys), syntax.Indexed(one.said, keys)
                 )  # fmt: skip
                 yield block.claimed(one, at, figure, said, roots)
-        self._take(one.value, corrected, right, roots)
+        self._take(block, one, corrected, right, roots)
 
     def _take(
-        self, value: syntax.Tree, tree: syntax.Tree, right: Sequence[bool], roots: Iterable[int]
+        self,
+        block: StatedBlock,
+        one: Statement,
+        tree: syntax.Tree,
+        right: Sequence[bool],
+        roots: Iterable[int],
     ) -> None:
         found = _OPERANDS.middles(numbers(tree))
-        entries = [*values.entries(value)]
+        entries = [*values.entries(one.value)]
         if found is None or len(found) != len(entries):
             return
-        for (figure, _), is_right, number in zip(entries, right, found, strict=True):
+        for (figure, keys), is_right, number in zip(entries, right, found, strict=True):
             if not is_right:
                 start = figure.span.start
                 root = min(roots, default=start)
                 self._at[start] = number, root
+                said = syntax.Indexed(one.said, keys) if keys else one.said
+                for text in _copied(figure.text):
+                    self._copies[text].append(_Copied(start, number, block, one, said))
                 if information(figure.text) > _TELLING:
                     self._by_text[figure.text] = number, root
                     self._by_text[_negated(figure.text)] = _negated(number), root
@@ -287,6 +330,28 @@ class Corrections:
         return ExactNumber(number)
 
 
+class _Copied(NamedTuple):
+    """A wrong figure that is repeated elsewhere: where it stands, and the number it should be."""
+
+    start: int
+    number: str
+    block: StatedBlock
+    one: Statement
+    said: syntax.Tree
+
+
+def _copied(text: str) -> Iterator[str]:
+    """A figure as it is repeated, as it is or in percent, if its digits tell it from others.
+
+    >>> [*_copied("0.394")], [*_copied("0.3")]
+    (['0.394', '39.4%'], [])
+    """
+    if information(text) > _COPIED:
+        yield text
+        if text.startswith("0."):
+            yield f"{(Decimal(text) * 100).normalize():f}%"
+
+
 def _negated(text: str) -> str:
     return text[1:] if text[:1] == "-" else f"-{text}"
 
@@ -301,6 +366,8 @@ class _Meaning:
     tree: syntax.Tree | None = None
     is_label: bool = False
     is_code: bool = False
+    #: The name, or what words call it.
+    said: syntax.Tree | None = None
 
 
 @dataclass(frozen=True)
@@ -318,6 +385,7 @@ class _Stated:
 class Statements:
     """Collects what an article states, chain by chain, and closes it."""
 
+    _source: str = ""
     _order: int = 0
     _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
     _stated: list[_Stated] = field(default_factory=list)
@@ -335,6 +403,9 @@ class Statements:
     _assigned: syntax.Tree | None = None
     #: The name that words before rows with labels give the matrix of these.
     _title: str = ""
+    _steps: Steps = field(default_factory=Steps)
+    #: Where sections begin.
+    _headings: list[int] = field(default_factory=list)
     #: Whether the words right before go on in a formula that was not read as one.
     _is_broken: bool = False
     #: How much was stated before the last chain.
@@ -344,15 +415,21 @@ class Statements:
     #: The readings of names, by where these stand.
     _closings: dict[tuple[str, int, bool, int], list[syntax.Tree]] = field(default_factory=dict)
 
-    def enter(self) -> None:
+    def enter(self, where: str) -> None:
         """A passage begins: until it has words of its own those before it stand for them."""
         has_words = any(map(str.isalpha, self._words))
         self._above, self._words = self._words if has_words else self._above, ""
+        self._steps.enter(self._order, where)
 
-    def words(self, text: str, kind: str) -> None:
+    def words(self, piece: Words, kind: str) -> None:
         """Take words: they may be a part of a chain beside them, or say that it is none."""
         if "found" in self.__dict__:
             return
+        text = piece.text
+        if kind == "heading":
+            self._headings.append(piece.span.start)
+        self._steps.words(piece)
+        self._is_program = self._is_program and kind == "code"
         said = text.strip(" *_`\n")
         self._words = said
         if text.lstrip()[:1] in _OPERATORS and kind != "heading":
@@ -375,9 +452,15 @@ class Statements:
             self._pair()
         self._is_program = kind == "code" and (chain.is_code or self._is_program)
         self._kind = kind
-        members = [values.signed(one) for one in chain.members]
+        members = [_understood(values.signed(one)) for one in chain.members]
+        if self._words and not chain.is_code and isinstance(members[0], syntax.Name):
+            # "Scaled scores" is one name.
+            members[0] = _label(f"{self._words} {members[0].name}") or members[0]
+        if self._is_program and not chain.is_code and _is_result(members[0]):
+            del members[:-1]
         head, *rest = members
-        if is_broken or (_is_pair(members[-1]) and _SIZES.search(self._words + self._above)):
+        self._steps.read(members)
+        if is_broken or (_is_pair(members[-1]) and self._is_shape(members[-1], chain)):
             return
         if not rest:
             self._alone(head, chain, kind, where)
@@ -390,11 +473,25 @@ class Statements:
         is_comment = self._is_program and not chain.is_code
         if _is_name(head) and not is_comment and not (kind == "output" and self._shown):
             self._define(head, rest, chain, kind)
+        elif not chain.is_code:
+            self._label(rest[-1], head)
         if isinstance(head, syntax.Array) and values.is_value(rest[-1]):
             # [x_0, x_1] = [1, 2] says what the names are.
             for name, value in zip(head.items, values.leaves(rest[-1]), strict=False):
                 if _is_name(name):
                     self._meanings[_key(name)].append(_Meaning(self._order, value))
+
+    def _is_shape(self, pair: Member, chain: Chain) -> bool:
+        """Return whether a pair is a shape by the words before it, or as it stands in parentheses
+        behind a colon."""
+        words = self._words + self._above
+        is_announced = self._words.endswith((":", "：")) or ":" in chain.links[-1:]
+        start = chain.spans[-1].start
+        return bool(_SIZES.search(words)) or (
+            is_announced
+            and isinstance(pair, syntax.Array)
+            and self._source[start : start + 1] == "("
+        )
 
     def _equal(self, members: Sequence[Member], links: Sequence[Link], where: str) -> None:
         """Take the members of a chain: each says of the values behind it what they are."""
@@ -406,7 +503,10 @@ class Statements:
                     is_clear = not any(isinstance(one, Opaque) for one in members[:k])
                     is_said = is_clear and (is_own or not self._is_program)
                 else:
-                    is_said = "→" not in links[j:k] or values.is_closed(said)
+                    # What an arrow leads to is worked out, or another array beside the first.
+                    is_said = "→" not in links[j:k] or (
+                        values.is_closed(said) and not isinstance(said, syntax.Array)
+                    )
                 if is_said and values.is_value(value):
                     self._state(said, value, where, is_own)
 
@@ -420,11 +520,23 @@ class Statements:
                 self._shown.append((self._words, member))
         elif chain.is_code:
             return
-        elif self._is_program and self._assigned is not None and not self._words:
+        elif self._is_program and self._assigned is not None and _RESULT.fullmatch(self._words):
             self._state(self._assigned, member, where, is_code=True)
             self._assigned = None
         elif kind == "output" and self._shown:
             self._outputs.append((self._words, self._order, member, where))
+        elif label := self._label(member):
+            self._state(label, member, where)
+
+    def _label(self, value: Member, said: Member | None = None) -> syntax.Name | None:
+        """Return what the words right before a block, or its formula, call it: "Attention
+        weights:"; and take it for that from here on."""
+        role = "" if said is None or isinstance(said, Opaque) else _role(said)
+        label = _label(role or self._words or self._above)
+        if label is None or not (values.is_value(value) and values.shape(value)):
+            return None
+        self._meanings[label.name].append(_Meaning(self._order, value, is_label=True, said=label))
+        return label
 
     def _define(self, head: syntax.Tree, rest: Sequence[Member], chain: Chain, kind: str) -> None:
         # Numbers that are worked out are those of one place, and define nothing; in code all does.
@@ -437,11 +549,15 @@ class Statements:
             value = syntax.replaced(value, _exact)
         tree = None if not trees or isinstance(trees[0], Opaque) else trees[0]
         is_label = chain.links[0] == ":"
-        meaning = _Meaning(self._order, value, tree, is_label, chain.is_code)
-        self._meanings[_key(head)].append(meaning)
+        self._mean(head, _Meaning(self._order, value, tree, is_label, chain.is_code, head))
         self._assigned = head if chain.is_code else None
         if is_label and value is not None and self._title:
             self._row(head, value)
+
+    def _mean(self, head: syntax.Tree, meaning: _Meaning) -> None:
+        """Take what a name, and the part that it says it has in attention, means from here on."""
+        for key in {_key(head), _role(head)} - {""}:
+            self._meanings[key].append(meaning)
 
     def _row(self, head: syntax.Tree, value: syntax.Tree) -> None:
         """Take a row with its label, of the matrix that the words before name."""
@@ -483,9 +599,10 @@ class Statements:
         """The closed statements whose figures no reading gives, and those that are all that is
         known of figures that hold; they stand in place of doubtful ``entries``."""
         corrections, wrong = Corrections(), set(_wrong(ledger, entries))
+        worked = {x for one in entries if one.key == "as_printed" for x in _begins(one.value)}
         for block in self.found:
             known = ledger.held(block.statements[0].value)
-            claims = [] if block.is_known(known) else [*block.claims()]
+            claims = [] if block.is_known(known, worked) else [*block.claims()]
             assert block.best is not None
             if not wrong.isdisjoint(_begins(block.best[1])):
                 # What it is computed from is wrong, and that is told there.
@@ -504,6 +621,12 @@ class Statements:
                     ledger.coverage.restate(claim.spans.start)
                 entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
                 yield claim
+        for number in ledger.coverage.numbers():
+            if number.status == "unread" or number.text.endswith("%"):
+                place = bisect_right(self._headings, number.span.start)
+                for claim in corrections.copied(number, self._headings[place - 1] if place else 0):
+                    ledger.settle({number.span})
+                    yield claim
 
     # -- closing -------------------------------------------------------------------------------
 
@@ -511,6 +634,7 @@ class Statements:
     def found(self) -> Sequence[StatedBlock]:
         """The blocks of which closed statements say what they are, in their order."""
         self._pair()
+        self._stated += (_Stated(*step) for step in self._steps.end())
         found: list[StatedBlock] = []
         try:
             with task(CLOSED.most):
@@ -529,9 +653,12 @@ class Statements:
         for alike in blocks.values():
             statements = []
             for one in alike:
-                fitted = (form for tree in self._said(one) for form in _fitted(tree, one.value))
-                if readings := tuple(dict.fromkeys(islice(fitted, _READINGS))):
-                    statements.append(Statement(one.said, one.value, readings, one.where))
+                readings = self._said(one)
+                if any(values.is_of_shapes(tree, one.value) for tree in readings):
+                    continue
+                fitted = (form for tree in readings for form in _fitted(tree, one.value))
+                if forms := tuple(dict.fromkeys(islice(fitted, _READINGS))):
+                    statements.append(Statement(one.said, one.value, forms, one.where))
             if statements:
                 yield StatedBlock(tuple(statements), self._names)
 
@@ -548,13 +675,18 @@ class Statements:
     def _said(self, stated: _Stated) -> Sequence[syntax.Tree]:
         """The readings of what is said of figures: of a name what was said of it before."""
         said, order = stated.said, stated.order
-        if isinstance(said, syntax.Binary) and self._is_value_of(said.right, stated):
-            # "0.8 + top_p = 0.95" may be a list.
+        if isinstance(said, syntax.Binary) and (
+            self._is_value_of(said.right, stated) or _is_equation(said)
+        ):
+            # "0.8 + top_p = 0.95" may be a list, "2x = 6" is solved for x.
             return ()
         if not _is_name(said):
             return self._closed(said, order, stated.is_code, 0)
         before = self._before(said, order)
         last = before[-1] if before else _Meaning(0)
+        if last.value is not None and values.texts(last.value) == values.texts(stated.value):
+            # It says again what it said.
+            return [last.value]
         if last.tree is None or (not stated.is_code and (last.value or last.is_code)):
             # A value that was printed for it already may be given anew.
             return ()
@@ -571,8 +703,16 @@ class Statements:
         return any(one.value is not None and values.texts(one.value) == texts for one in known)
 
     def _before(self, name: syntax.Tree, order: int) -> list[_Meaning]:
-        known = self._meanings.get(_key(name), [])
-        return known[: bisect_left(known, order, key=lambda one: one.order)]
+        """The meanings of a name before a chain; where it has none, of the part in attention that
+        it says it has, if one name alone has that."""
+        exact, role = _key(name), _role(name)
+        for key in (exact, role):
+            known = self._meanings.get(key, [])
+            before = known[: bisect_left(known, order, key=lambda one: one.order)]
+            named = {_key(one.said) for one in before if one.said is not None} - {role}
+            if before and (key == exact or len(named) < 2):
+                return before
+        return []
 
     def _closed(self, tree: Member, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         """The readings of an expression as one of numbers, the plainest first."""
@@ -581,7 +721,7 @@ class Statements:
     def _all_closed(self, tree: Member, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         if depth > _DEEPEST or isinstance(tree, Opaque | syntax.Cell | syntax.Sequence):
             return []
-        if values.is_closed(tree):
+        if values.is_closed(tree) and not _has_forms(tree):
             return [tree]
         if _is_name(tree):
             key = _key(tree), order, is_code, depth
@@ -644,6 +784,9 @@ class Statements:
             computed += self._of_rows(tree, order, depth)
         if not (found or computed) and isinstance(tree, syntax.Name) and is_size(tree.name):
             computed += self._sizes(order)
+        if isinstance(tree, syntax.Name) and tree.name == "e":
+            # A quantity may be called as Euler's number is.
+            computed.append(syntax.Call("exp", (syntax.Literal("1"),)))
         return [*dict.fromkeys((*found, *computed))]
 
     def _sizes(self, order: int) -> Iterator[syntax.Tree]:
@@ -734,6 +877,16 @@ def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
         yield syntax.Binary("/", apart, syntax.Call("std", (vector,), by_less))
 
 
+def _has_forms(tree: syntax.Tree) -> bool:
+    """Return whether functions in it may be meant in several ways, or are called otherwise."""
+    return any(
+        call.function not in FUNCTIONS
+        or not _SEVERAL.isdisjoint(FUNCTIONS[call.function].parameters)
+        for call in syntax.walk(tree)
+        if isinstance(call, syntax.Call) and not call.options
+    )
+
+
 def _raised(base: syntax.Tree, exponent: syntax.Tree) -> Iterator[syntax.Tree]:
     """A power as formulas mean it: of a square matrix a product, where it is one."""
     if not values.is_square(_shape(base)):
@@ -760,6 +913,11 @@ def _is_name(tree: Member) -> TypeGuard[syntax.Tree]:
     )
 
 
+def _is_result(head: Member) -> bool:
+    """Return whether a name is the label of a result in a comment."""
+    return isinstance(head, syntax.Name) and bool(_RESULT.fullmatch(head.name))
+
+
 def _is_pair(tree: Member) -> bool:
     """Return whether it is a short row of whole numbers, as a shape is."""
     return (
@@ -769,12 +927,49 @@ def _is_pair(tree: Member) -> bool:
     )
 
 
+def _is_equation(said: syntax.Binary) -> bool:
+    """Return whether it is a name with a number before it."""
+    return said.op in "*@" and isinstance(said.left, syntax.Literal) and _is_name(said.right)
+
+
 def _is_formula(tree: Member) -> bool:
     return isinstance(tree, Opaque) or not (values.is_value(tree) or _is_name(tree))
 
 
 def _key(tree: syntax.Tree) -> str:
-    return syntax.text(tree)
+    """Return what is the same of names that differ in capitals only, words at least."""
+    text = syntax.text(tree)
+    return text.replace("_", "").lower() if _WORD.fullmatch(text) else text
+
+
+def _role(name: syntax.Tree) -> str:
+    """Return the part in attention that a name says it has, if that is one of results; ''
+    otherwise."""
+    match name:
+        case syntax.Name(text) if not _NUMBERED.search(text):
+            role = text if text in _RESULTS else roles.named(text)
+            return role if role in _RESULTS else ""
+        case syntax.Binary("@" | "*", syntax.Name("Q"), syntax.Transposed(syntax.Name("K"))):
+            return "scores"
+    return ""
+
+
+def _understood(member: Member) -> Member:
+    """Return a member, the softmax of what words call a result as that of the name."""
+    if isinstance(member, Opaque) and (match := _SOFTMAX.fullmatch(member.text)):
+        label = _label(match[1])
+        return member if label is None else syntax.Call("softmax", (label,))
+    return member
+
+
+def _label(words: str) -> syntax.Name | None:
+    """Return the part in attention that a label is of, as a name, if it says nothing else."""
+    spoken = roles.spoken(words) if len(words) <= _LABEL else []
+    if len(spoken) != 1 or spoken[0].role not in _RESULTS:
+        return None
+    (one,) = spoken
+    rest = words[: one.start] + words[one.end :]
+    return syntax.Name(str(one.role)) if _NEUTRAL.fullmatch(rest) else None
 
 
 def numbers(tree: syntax.Tree) -> syntax.Tree:
@@ -808,6 +1003,11 @@ def _number(part: syntax.Tree) -> syntax.Tree | None:
         case PrintedFigure(text, span) if text.endswith("%"):
             number = numbers(PrintedFigure(text[:-1].rstrip(), span))
             return syntax.Binary("/", number, syntax.Literal("100"))
+        case syntax.Power(base, exponent) if isinstance(base, syntax.Literal) and isinstance(
+            exponent, syntax.Binary
+        ):
+            # A root of a number, by its logarithm.
+            return syntax.Call("exp", (syntax.Binary("*", exponent, syntax.Call("log", (base,))),))
         case ExactNumber(text) if text[:1] == "-":
             return syntax.Negative(ExactNumber(text[1:]))
         case PrintedFigure(text, span) if text[:1] in "+-":

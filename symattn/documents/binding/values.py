@@ -134,6 +134,26 @@ def is_share(tree: Member) -> bool:
     return isinstance(tree, PrintedFigure) and tree.text.endswith("%")
 
 
+def is_of_shapes(tree: syntax.Tree, value: syntax.Tree) -> bool:
+    """Return whether a product is one of shapes: "(3, 2) x (2, 4) = (3, 4)".
+
+    >>> is_of_shapes(syntax.parse("[3, 2] * [2, 4]"), syntax.parse("[3, 4]"))
+    True
+    """
+    return isinstance(tree, syntax.Binary) and _contracted(tree) == texts(value)
+
+
+def _contracted(tree: syntax.Tree) -> list[str]:
+    match tree:
+        case syntax.Array(items) if all(isinstance(one, syntax.Literal) for one in items):
+            return texts(tree)
+        case syntax.Binary("*" | "@", left, right):
+            first, second = _contracted(left), _contracted(right)
+            if first and second and first[-1] == second[0] and len(first) > 1:
+                return [*first[:-1], *second[1:]]
+    return []
+
+
 def is_numeric(tree: Member) -> TypeGuard[syntax.Tree]:
     """Return whether it has numbers but no names, and is an expression, not a value."""
     return not isinstance(tree, Opaque) and not is_value(tree) and is_closed(tree)

@@ -162,8 +162,10 @@ def _is_meant(source: ProgramSource) -> bool:
 def _is_chance(source: ProgramSource, node: ast.AST) -> bool:
     match node:
         case ast.AnnAssign(annotation=annotation):
-            return isinstance(annotation, ast.List | ast.Tuple | ast.Constant) and not (
-                isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)
+            return isinstance(annotation, ast.List | ast.Tuple) or not any(
+                isinstance(one, ast.Name)
+                or (isinstance(one, ast.Constant) and isinstance(one.value, str))
+                for one in ast.walk(annotation)
             )
         case ast.Subscript(value=value):
             end = source.bounds(value)[1]
