@@ -28,6 +28,7 @@ from symattn.documents.trees import (
     of_table,
 )
 from symattn.expressions import syntax
+from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.enclosures import Matrix
 
 #: Words between a name and its value.
@@ -355,7 +356,7 @@ def is_softmax(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree) 
     to most of its figures."""
     near, target, agree = bounds(operation), discovery.block(0, value), coming(operation, value)
     rounded = coming(operation, value, rounded=True)
-    own = discovery.block(0, before)
+    own = discovery.block(0, syntax.replaced(before, _lowest))
     if near is None or target is None or own is None or agree is None or rounded is None:
         return False
     figures, half = target.measured.middle, target.half * (1 + 1e-6)
@@ -377,6 +378,12 @@ def is_softmax(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree) 
             if _are_shares(middle)
         ]
     return all((abs(figures - middle) <= half + off).mean() < _OTHER for middle, off in forms)
+
+
+def _lowest(part: syntax.Tree) -> syntax.Tree | None:
+    """A number in place of a score that a mask hides."""
+    is_hidden = isinstance(part, PrintedFigure) and part.text == MINUS_INFINITY
+    return PrintedFigure("-1e30") if is_hidden else None
 
 
 def _are_shares(rows: Matrix) -> bool:

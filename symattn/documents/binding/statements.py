@@ -33,7 +33,7 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure, Words, plain
 from symattn.errors import SymattnError
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Shape, rows_of
+from symattn.expressions.shapes import Nested, Shape, rows_of
 from symattn.limits import CLOSED
 from symattn.numbers.balls import Exhausted, charge, task
 from symattn.numbers.rationals import MINUS_INFINITY
@@ -66,6 +66,7 @@ _NEUTRAL = re.compile(
 #: A figure that tells so many bits is known again by its digits; what follows from more wrong
 #: figures than that follows from none.
 _TELLING, _COPIED, _ROOTS = 9.0, 6.0, 64
+_SHARE = re.compile(r"0\.[0-9]+")
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
     r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant"
@@ -256,6 +257,8 @@ class Corrections:
         self._right: set[str] = set()
         #: By what a copy of it looks like: where a figure stands that is wrong, and what it is.
         self._copies: dict[str, list[_Copied]] = defaultdict(list)
+        #: Whole arrays with wrong figures, by these: as they should be, and where they stand.
+        self._arrays: dict[Nested[str], tuple[syntax.Tree, int] | None] = {}
 
     def correct(self, block: StatedBlock) -> None:
         """Take the figures of a block that come of no reading."""
@@ -280,11 +283,12 @@ class Corrections:
         texts = values.texts(one.value)
         roots: set[int] = set()
         corrected = syntax.replaced(tree, lambda part: self._corrected(part, roots))
-        is_clear = not roots or not all(coming) or len(roots) > _ROOTS
+        is_clear = not roots or sum(coming) * 2 < len(coming) or len(roots) > _ROOTS
         right = any_of if is_clear else _OPERANDS.coming(numbers(corrected), texts) or any_of
         self._right.update(text for text, is_right in zip(texts, right, strict=True) if is_right)
         if is_clear or all(right):
             return
+        right = [x or not y for x, y in zip(right, coming, strict=True)]
         for (figure, keys), is_right in zip(values.entries(one.value), right, strict=True):
             if not is_right:
                 at, said = (corrected, one.said) if not keys else (
@@ -305,6 +309,16 @@ class Corrections:
         entries = [*values.entries(one.value)]
         if found is None or len(found) != len(entries):
             return
+        numbered = {
+            id(one): x for (one, _), y, x in zip(entries, right, found, strict=True) if not y
+        }
+        for array in (one.value, *syntax.inside(one.value)):
+            if isinstance(array, syntax.Array) and len(entries) > 2:
+                other = syntax.replaced(array, lambda part: _numbered(part, numbered))
+                texts = values.printed(array)
+                known = self._arrays.get(texts, (other, 0))
+                is_one = known is not None and known[0] == other
+                self._arrays[texts] = (other, _begin(array)) if is_one else None
         for (figure, keys), is_right, number in zip(entries, right, found, strict=True):
             if not is_right:
                 start = figure.span.start
@@ -318,6 +332,15 @@ class Corrections:
                     self._by_text[_negated(figure.text)] = _negated(number), root
 
     def _corrected(self, part: syntax.Tree, roots: set[int]) -> syntax.Tree | None:
+        if isinstance(part, syntax.Array):
+            if not values.is_value(part):
+                return None
+            # The figures of one that repeats another are others where those are.
+            other, start = self._arrays.get(values.printed(part)) or (part, 0)
+            if other == part or start >= _begin(part):
+                return None
+            roots.add(start)
+            return other
         if not isinstance(part, PrintedFigure):
             return None
         known = self._at.get(part.span.start)
@@ -348,8 +371,12 @@ def _copied(text: str) -> Iterator[str]:
     """
     if information(text) > _COPIED:
         yield text
-        if text.startswith("0."):
+        if _SHARE.fullmatch(text):
             yield f"{(Decimal(text) * 100).normalize():f}%"
+
+
+def _numbered(part: syntax.Tree, numbered: Mapping[int, str]) -> syntax.Tree | None:
+    return ExactNumber(numbered[id(part)]) if id(part) in numbered else None
 
 
 def _negated(text: str) -> str:
@@ -368,6 +395,7 @@ class _Meaning:
     is_code: bool = False
     #: The name, or what words call it.
     said: syntax.Tree | None = None
+    section: int = 0
 
 
 @dataclass(frozen=True)
@@ -379,6 +407,7 @@ class _Stated:
     value: syntax.Tree
     where: str
     is_code: bool = False
+    section: int = 0
 
 
 @dataclass
@@ -549,7 +578,10 @@ class Statements:
             value = syntax.replaced(value, _exact)
         tree = None if not trees or isinstance(trees[0], Opaque) else trees[0]
         is_label = chain.links[0] == ":"
-        self._mean(head, _Meaning(self._order, value, tree, is_label, chain.is_code, head))
+        self._mean(
+            head,
+            _Meaning(self._order, value, tree, is_label, chain.is_code, head, len(self._headings)),
+        )
         self._assigned = head if chain.is_code else None
         if is_label and value is not None and self._title:
             self._row(head, value)
@@ -591,7 +623,8 @@ class Statements:
             return
         is_names = isinstance(said, syntax.Array) and all(map(_is_name, said.items))
         if not isinstance(said, Opaque) and not is_names:
-            self._stated.append(_Stated(self._order, said, value, where, is_code))
+            section = len(self._headings)
+            self._stated.append(_Stated(self._order, said, value, where, is_code, section))
 
     # -- what does not come out ------------------------------------------------------------------
 
@@ -599,7 +632,13 @@ class Statements:
         """The closed statements whose figures no reading gives, and those that are all that is
         known of figures that hold; they stand in place of doubtful ``entries``."""
         corrections, wrong = Corrections(), set(_wrong(ledger, entries))
-        worked = {x for one in entries if one.key == "as_printed" for x in _begins(one.value)}
+        worked = {
+            start
+            for one in entries
+            # Numbers of an array are seldom read amiss.
+            if one.key == "as_printed" and not (one.doubt and isinstance(one.value, syntax.Array))
+            for start in _begins(one.value)
+        }
         for block in self.found:
             known = ledger.held(block.statements[0].value)
             claims = [] if block.is_known(known, worked) else [*block.claims()]
@@ -620,6 +659,8 @@ class Statements:
                 if isinstance(claim.spans, Span) and not claim.doubt and not follows:
                     ledger.coverage.restate(claim.spans.start)
                 entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
+                if follows:
+                    entries[:] = [y for x in entries for y in _without(x, places)]
                 yield claim
         for number in ledger.coverage.numbers():
             if number.status == "unread" or number.text.endswith("%"):
@@ -689,6 +730,8 @@ class Statements:
             return [last.value]
         if last.tree is None or (not stated.is_code and (last.value or last.is_code)):
             # A value that was printed for it already may be given anew.
+            return ()
+        if last.section != stated.section and any(one.value is not None for one in before):
             return ()
         is_again = _key(said) in syntax.names(last.tree)
         if is_again and not values.shape(stated.value):
@@ -838,6 +881,17 @@ def _begins(tree: syntax.Tree) -> Iterator[int]:
 
 def _places(entry: Entry) -> Iterable[Span]:
     return () if entry.key == "as_printed" else (one.span for one in values.figures(entry.value))
+
+
+def _without(entry: Entry, places: Set[Span]) -> Iterable[Entry]:
+    """An entry without the figures at some places."""
+    figures = [*values.entries(entry.value)]
+    left = [(figure, keys) for figure, keys in figures if figure.span not in places]
+    if len(left) == len(figures):
+        return [entry]
+    return [
+        replace(entry, tree=syntax.Indexed(entry.tree, keys), value=figure) for figure, keys in left
+    ]
 
 
 def _apart(chain: Chain) -> Iterator[Chain]:

@@ -47,7 +47,9 @@ _BESIDE = re.compile(
 _BEFORE, _FEWEST = 6, 2
 _BY_ROWS = ("exp", "softmax")
 #: What a softmax may be of, and so many decimals that tell it at least.
-_SCORES, _DECIMALS = frozenset({"scores", "scaled", "masked"}), 2
+_SCORES = frozenset({"scores", "scaled", "masked"})
+_SHARES = frozenset({"weights", "masked", "sums"})
+_DECIMALS = 2
 #: A line that prints a number for some words, and what may follow it.
 _LINE = re.compile(
     r"[\s\-*•|]*(?P<label>[^\W\d][^:=|\n]{0,40}?)[\s*`]*(?:[:=：]|→|->)[\s*`]*"
@@ -218,7 +220,7 @@ class Steps:
             is_called
             and not block.is_worked
             and before.roles <= _SCORES
-            and block.roles <= {"weights"}
+            and block.roles <= _SHARES
             and values.shape(before.value) == values.shape(block.value) != ()
             and min(written(x).decimals for x in values.texts(block.value)) >= _DECIMALS
             and joining.is_softmax(softmax, before.value, block.value)
@@ -240,7 +242,8 @@ def _roles(said: str) -> Set[roles.About]:
     """Return what words, or the last of them as a name, call the block behind them."""
     *_, last = said.split() or [""]
     named = roles.named(last.rstrip(":")) if last.isidentifier() else None
-    return {one.role for one in roles.spoken(said)} | ({named} if named else set())
+    spoken = roles.spoken(_SOFTMAX.sub("", said))
+    return {one.role for one in spoken} | ({named} if named else set())
 
 
 def _is_softmax(member: Member) -> bool:
