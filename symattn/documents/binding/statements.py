@@ -369,7 +369,7 @@ def _copied(text: str) -> Iterator[str]:
     >>> [*_copied("0.394")], [*_copied("0.3")]
     (['0.394', '39.4%'], [])
     """
-    if information(text) > _COPIED:
+    if "." in text and information(text) > _COPIED:
         yield text
         if _SHARE.fullmatch(text):
             yield f"{(Decimal(text) * 100).normalize():f}%"
@@ -433,8 +433,9 @@ class Statements:
     #: The name that words before rows with labels give the matrix of these.
     _title: str = ""
     _steps: Steps = field(default_factory=Steps)
-    #: Where sections begin.
+    #: Where sections begin, and which is closed.
     _headings: list[int] = field(default_factory=list)
+    _section: int = 0
     #: Whether the words right before go on in a formula that was not read as one.
     _is_broken: bool = False
     #: How much was stated before the last chain.
@@ -488,7 +489,7 @@ class Statements:
         if self._is_program and not chain.is_code and _is_result(members[0]):
             del members[:-1]
         head, *rest = members
-        self._steps.read(members)
+        self._steps.read(members, chain.is_code)
         if is_broken or (_is_pair(members[-1]) and self._is_shape(members[-1], chain)):
             return
         if not rest:
@@ -500,6 +501,9 @@ class Statements:
         elif not chain.is_code:
             self._equal(members, chain.links, where)
         is_comment = self._is_program and not chain.is_code
+        if is_comment:
+            # What stands behind it is of something else.
+            self._assigned = None
         if _is_name(head) and not is_comment and not (kind == "output" and self._shown):
             self._define(head, rest, chain, kind)
         elif not chain.is_code:
@@ -541,6 +545,9 @@ class Statements:
 
     def _alone(self, member: Member, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of one member: what is shown or spoken of, or a block."""
+        if chain.is_code:
+            # A comment behind it says what it shows.
+            self._assigned = member if _is_name(member) else None
         if isinstance(member, Opaque):
             if chain.is_code:
                 self._shown.append((self._words, None))
@@ -623,7 +630,8 @@ class Statements:
             return
         is_names = isinstance(said, syntax.Array) and all(map(_is_name, said.items))
         if not isinstance(said, Opaque) and not is_names:
-            section = len(self._headings)
+            # Each row of a table may be of another example.
+            section = -1 if self._kind == "table" else len(self._headings)
             self._stated.append(_Stated(self._order, said, value, where, is_code, section))
 
     # -- what does not come out ------------------------------------------------------------------
@@ -643,10 +651,11 @@ class Statements:
             known = ledger.held(block.statements[0].value)
             claims = [] if block.is_known(known, worked) else [*block.claims()]
             assert block.best is not None
-            if not wrong.isdisjoint(_begins(block.best[1])):
+            is_told = not wrong.isdisjoint(_begins(block.best[1]))
+            if is_told:
                 # What it is computed from is wrong, and that is told there.
                 claims = []
-            if known is None or known.agreement.share < 1:
+            elif known is None or known.agreement.share < 1:
                 corrections.correct(block)
             follows = [*corrections.following(block)]
             if known is None or known.doubt or known.agreement.share == 1:
@@ -715,7 +724,7 @@ class Statements:
 
     def _said(self, stated: _Stated) -> Sequence[syntax.Tree]:
         """The readings of what is said of figures: of a name what was said of it before."""
-        said, order = stated.said, stated.order
+        said, order, self._section = stated.said, stated.order, stated.section
         if isinstance(said, syntax.Binary) and (
             self._is_value_of(said.right, stated) or _is_equation(said)
         ):
@@ -812,7 +821,7 @@ class Statements:
         is said to be."""
         before = self._before(tree, order)
         known = before[-1:] if is_code else before[: -_MEANINGS - 1 : -1]
-        if sum(one.is_label for one in known) > 1:
+        if sum(one.is_label for one in known) > 1 or not (is_code or self._is_here(tree, known)):
             return []
         found: list[syntax.Tree] = []
         computed: list[syntax.Tree] = []
@@ -831,6 +840,16 @@ class Statements:
             # A quantity may be called as Euler's number is.
             computed.append(syntax.Call("exp", (syntax.Literal("1"),)))
         return [*dict.fromkeys((*found, *computed))]
+
+    def _is_here(self, name: syntax.Tree, known: Sequence[_Meaning]) -> bool:
+        """Return whether a number that a name stands for is given in the section, or the same
+        everywhere: of other sections it may be that of another example."""
+        values_of = {
+            values.texts(one.value)[0]
+            for one in self._meanings.get(_key(name), ())
+            if one.value is not None and not values.shape(one.value)
+        }
+        return len(values_of) < 2 or known[:1] == [] or known[0].section == self._section
 
     def _sizes(self, order: int) -> Iterator[syntax.Tree]:
         for name in _KEYS:

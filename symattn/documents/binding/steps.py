@@ -138,11 +138,17 @@ class Steps:
             self._recent.clear()
         self._is_begun = True
 
-    def read(self, members: Sequence[Member]) -> None:
+    def read(self, members: Sequence[Member], is_code: bool = False) -> None:
         """Take a chain: a line with its label, a block with what its words say, or something
-        that ends a list of steps."""
+        that ends a list of steps, as all code is."""
         self._order += 1
         self._is_begun = True
+        if is_code:
+            self._end_lines()
+            self._end_row()
+            self._recent.clear()
+            self._is_softmax |= any(map(_is_softmax, members))
+            return
         value, said = members[-1], self._words
         match members:
             case (syntax.Name(name), PrintedFigure() as figure) if not _step(name):
