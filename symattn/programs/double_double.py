@@ -61,18 +61,6 @@ def enclose(rows: Sequence[Sequence[Value | Masked]]) -> DoubleDouble:
     return double_double.of_balls(balls, FIRST).map(lambda part: part.reshape(grid))
 
 
-def _constant(node: Node) -> DoubleDouble:
-    return enclose([[node.extra]])
-
-
-def _table(node: Node) -> DoubleDouble:
-    return enclose(node.extra)
-
-
-def _triangle(node: Node) -> DoubleDouble:
-    return double_double.exact(np.tril(np.ones(node.grid)))
-
-
 def _add(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     # A masked score with what may be no number isn't known to be one.
     doubt = (x.masked & ~np.isfinite(y.error)) | (y.masked & ~np.isfinite(x.error))
@@ -210,10 +198,6 @@ def _moved(node: Node, *operands: DoubleDouble) -> DoubleDouble:
     return DoubleDouble(*(MOVES[node.op](node, *part) for part in parts))
 
 
-def _sum(node: Node, x: DoubleDouble) -> DoubleDouble:
-    return reduce(double_double.total, SUMS[node.op], _open(x))
-
-
 def _left_open(node: Node, *operands: DoubleDouble) -> DoubleDouble:
     """Nothing is known of what an operation without a row here gives: balls tell."""
     lead = np.broadcast_shapes(*(x.shape[:-2] for x in operands))
@@ -221,7 +205,9 @@ def _left_open(node: Node, *operands: DoubleDouble) -> DoubleDouble:
 
 
 _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
-    "constant": _constant, "table": _table, "triangle": _triangle, **dict.fromkeys(MOVES, _moved),
+    "constant": lambda node: enclose([[node.extra]]), "table": lambda node: enclose(node.extra),
+    "triangle": lambda node: double_double.exact(np.tril(np.ones(node.grid))),
+    **dict.fromkeys(MOVES, _moved),
     # Of a masked score that is put among zeros nothing is known.
     "scatter": lambda node, x: _moved(node, _open(x)),
     "negate": lambda node, x: double_double.negative(_open(x)), "add": _add,
@@ -234,5 +220,6 @@ _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
     "sin": lambda node, x: double_double.sin(_open(x)),
     "cos": lambda node, x: double_double.cos(_open(x)),
     "erf": lambda node, x: double_double.erf(_open(x)), "softmax": _softmax, "hide": _hide,
-    **dict.fromkeys(SUMS, _sum), "rowmax": _rowmax,
+    **dict.fromkeys(SUMS, lambda node, x: reduce(double_double.total, SUMS[node.op], _open(x))),
+    "rowmax": _rowmax,
 }  # fmt: skip

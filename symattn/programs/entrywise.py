@@ -37,43 +37,33 @@ class Scalars(Protocol[S]):
 
     def constant(self, value: Value) -> S:
         """A number of the program."""
-        ...
 
     def total(self, items: Iterable[S]) -> S:
         """The sum of the items."""
-        ...
 
     def sum_of_products(self, pairs: Iterable[tuple[S, S]]) -> S:
         """``sum(a * b)`` over the pairs."""
-        ...
 
     def negative(self, x: S) -> S:
         """``-x``."""
-        ...
 
     def divisor(self, y: S) -> S:
         """``y`` made ready to be divided by, once for all its quotients."""
-        ...
 
     def quotient(self, x: S, divisor: S) -> S:
         """``x / y``, by the :meth:`divisor` of y."""
-        ...
 
     def function(self, name: Elementwise, x: S) -> S:
         """``sqrt``, ``exp``, ... of x."""
-        ...
 
     def largest(self, items: Sequence[S], *, to_first: bool) -> S:
         """The largest; of equal ones the gradient is the first one's, or shared."""
-        ...
 
     def above(self, x: S, y: S) -> S:
         """1 where x is the larger, else 0."""
-        ...
 
     def is_positive(self, x: S) -> bool:
         """Return whether x is known to be positive."""
-        ...
 
 
 class LazyGrid(Generic[S]):
@@ -169,8 +159,7 @@ class Entrywise(Generic[S]):
     def _copy(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return x.at
 
-    def _reshape(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
-        return x.at
+    _reshape = _copy
 
     def _transpose(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: x.at(j, i)

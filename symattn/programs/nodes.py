@@ -494,7 +494,6 @@ class RunArithmetic(Protocol[M]):
 
     def apply(self, node: Node, operands: list[M]) -> M:
         """The result of ``node`` given those of its operands."""
-        ...
 
 
 class Run(Generic[M]):

@@ -144,7 +144,9 @@ class Program:
             case syntax.Binary(op, left, right):
                 x, y = lower(left), lower(right)
                 try:
-                    return nodes.matmul(x, y) if op == "@" else _elementwise(op, x, y)
+                    if op == "@":
+                        return nodes.matmul(x, y)
+                    return nodes.elementwise(_OPERATORS[op], x, y)
                 except Malformed as error:
                     raise Malformed(f"{error}{self._bindings(tree)}") from None
             case syntax.Transposed(operand):
@@ -290,10 +292,6 @@ def _exponent(tree: syntax.Tree) -> Node:
     except Malformed:
         written = short(syntax.text(tree), 40)
         raise Malformed(f"a power takes a whole number written out, found {written}") from None
-
-
-def _elementwise(op: str, x: Node, y: Node) -> Node:
-    return nodes.elementwise(_OPERATORS[op], x, y)
 
 
 def _array(tree: syntax.Array) -> Node:
@@ -459,7 +457,6 @@ def differentiate(forward: Program, output: str) -> Program:
     quantity of the output's shape. The gradient with respect to a step is
     taken as if the step were an input: through its uses only.
 
-    >>> from symattn.programs.program import program
     >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "A": "softmax(S)"})
     >>> sorted(differentiate(p, "A").gradients)
     ['A', 'K', 'Q', 'S']
@@ -481,7 +478,6 @@ def uses(program: Program) -> int:
     """Return how often steps use an entry in making another, and once more for each two
     that one entry is made of: what there is to differentiate.
 
-    >>> from symattn.programs.program import program
     >>> uses(program({"Q": (2, 3), "K": (3, 4)}, {"S": "Q @ K"})) == 8 * 6 + 6 * 6
     True
     """

@@ -243,7 +243,8 @@ def _value(
             choice = tree.name if isinstance(tree, syntax.Name) else word
             if choice in get_args(kind):
                 return choice
-            raise Malformed(f"expected {_choices(get_args(kind))}, found {_text(tree)}")
+            choices = " or ".join(f'"{word}"' for word in get_args(kind))
+            raise Malformed(f"expected {choices}, found {_text(tree)}")
         if kind is bool:
             if word in ("True", "False"):
                 return word == "True"
@@ -290,10 +291,6 @@ def as_written(value: object) -> syntax.Tree:
         return syntax.Word(str(value))
     number = syntax.Literal(str(abs(value)))
     return syntax.Negative(number) if value < 0 else number
-
-
-def _choices(words: Sequence[str]) -> str:
-    return " or ".join(f'"{word}"' for word in words)
 
 
 def _text(tree: syntax.Tree) -> str:
