@@ -522,7 +522,6 @@ def sin(x: DoubleDouble) -> DoubleDouble:
     its product, less than 2**-46, and two sums no larger than that and the low float: less
     than ``2 U**2 |x| + 2**-98`` together. The slope is 1 at most.
 
-    >>> from symattn.numbers.double_double import exact
     >>> near = sin(exact(np.array([1.0, 1e6])))
     >>> near.high, near.error < 2.0**-92
     (array([0.84147098, 0.        ]), array([ True, False]))
@@ -534,7 +533,6 @@ def sin(x: DoubleDouble) -> DoubleDouble:
 def cos(x: DoubleDouble) -> DoubleDouble:
     """``cos(x)``, the sine a quarter of a turn further; see :func:`sin`.
 
-    >>> from symattn.numbers.double_double import exact
     >>> cos(exact(np.zeros(1)))
     DoubleDouble(high=array([1.]), low=array([0.]), error=array([0.]))
     """
@@ -560,7 +558,6 @@ def erf(x: DoubleDouble) -> DoubleDouble:
     The difference to the point is exact: of numbers that are multiples of the float's last
     place, and no larger than it. From 8 on ``1 - erf(x) < 2**-96``. The slope is below 1.13.
 
-    >>> from symattn.numbers.double_double import exact
     >>> near = erf(exact(np.array([-1.0, 1e6])))
     >>> near.high, near.error < 2.0**-92
     (array([-0.84270079,  1.        ]), array([ True,  True]))
@@ -695,7 +692,6 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     + U) n a c`` together: they are off by less than ``m**2 U (2**(-2 (b+1)) + U) n a c``, times
     1.01. Where all products are added and no sum was rounded, the product is exact.
 
-    >>> from symattn.numbers.double_double import exact
     >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
     >>> product.high, product.low == 2.0**-60, product.error < 2.0**-90
     (array([[1.]]), array([[ True]]), array([[ True]]))

@@ -112,16 +112,6 @@ def sqrt(parts: Parts) -> Parts:
     return quotients.sum_of_products(((root, quotients.inverse({(): below})),))
 
 
-def cos(parts: Parts) -> Parts:
-    """The cosine of a number."""
-    return _turned("cos", parts)
-
-
-def sin(parts: Parts) -> Parts:
-    """The sine of a number."""
-    return _turned("sin", parts)
-
-
 def _turned(function: Circular, parts: Parts) -> Parts:
     """A wave of a number, quarter turns and whole twelfths of pi taken out before: ``sin(x + t)
     = sin x cos t + cos x sin t``, and ``cos x = sin(x + pi/2)``.
@@ -261,7 +251,8 @@ def _denested(terms: Sum) -> Sum | None:
     return exponential_sums.add(exponential_sums.root_of_rational(larger), second)
 
 
-_OWN = {"exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "sin": sin}
+_OWN = {"exp": exp, "log": log, "sqrt": sqrt}
+_OWN |= {"cos": partial(_turned, "cos"), "sin": partial(_turned, "sin")}
 
 
 def function(name: str) -> Callable[[Parts], Parts]:

@@ -36,15 +36,12 @@ class Operation(Protocol):
 
     def is_beyond(self, budget: Budget, /) -> bool | None:
         """Return whether the form is beyond the budget; None where that isn't known before."""
-        ...
 
     def form(self, operands: Sequence[Parts], /) -> Parts:
         """The closed form of the result."""
-        ...
 
     def ball(self, operands: Sequence[arb], /) -> arb:
         """An enclosure of the result, at the working precision."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -151,9 +148,8 @@ class LazyExpression:
         :class:`Undecided` where so many operations at so many bits are beyond
         what is computed.
         """
-        ball = self._known(bits)
-        if ball is None:
-            order = self._unknown(lambda node: node._known(bits) is not None)
+        if bits not in self._balls:
+            order = self._unknown(lambda node: bits in node._balls)
             if bits > FIRST:
                 if len(order) * bits > ENCLOSURE.most:
                     raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
@@ -161,8 +157,7 @@ class LazyExpression:
             with precision(bits):
                 for node in order:
                     node._balls[bits] = node._evaluated(bits)
-            ball = self._known(bits)
-            assert ball is not None
+        ball = self._balls[bits]
         if bits > FIRST and ball.contains(0) and not ball.is_zero():
             return self._closer(bits, ball)
         return ball
@@ -177,9 +172,6 @@ class LazyExpression:
             closer = self._leading[bits].ball
         return near if closer.contains(0) else closer
 
-    def _known(self, bits: int) -> arb | None:
-        return self._balls.get(bits)
-
     def _unknown(self, is_known: Callable[[LazyExpression], bool]) -> list[LazyExpression]:
         """Return what is to be evaluated, operands first."""
         return in_order(self, lambda node: [x for x in node.operands if not is_known(x)])
@@ -192,12 +184,7 @@ class LazyExpression:
     def _evaluated(self, bits: int) -> arb:
         if self.operation is NUMBER:
             return quotients.ball(self._forms[0])
-        balls = []
-        for operand in self.operands:
-            ball = operand._known(bits)
-            assert ball is not None
-            balls.append(ball)
-        return self.operation.ball(balls)
+        return self.operation.ball([operand._balls[bits] for operand in self.operands])
 
     def _led(self, bits: int) -> LeadingTerm:
         """The number with its leading term, as those of its operands are known."""

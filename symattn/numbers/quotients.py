@@ -223,11 +223,7 @@ def _real(angle: Exponent, coefficient: Sum) -> Sum:
     terms: Sum = {}
     if angle[0][1] > 0:
         for (_, m, _), q in coefficient.items():
-            wave = (
-                exponential_sums.wave("cos", angle)
-                if m > 0
-                else exponential_sums.wave("sin", angle)
-            )
+            wave = exponential_sums.wave("cos" if m > 0 else "sin", angle)
             factor: Sum = {((), abs(m), ()): 2 * q if m > 0 else -2 * q}
             exponential_sums.accumulate(terms, exponential_sums.multiply(wave, factor))
     return terms

@@ -87,15 +87,12 @@ class ExactQueries(Protocol):
 
     def is_zero(self, budget: Budget = DECIDING, /) -> Verdict:
         """Return whether the number is zero, as far as the budget tells."""
-        ...
 
     def sign(self) -> int:
         """-1, 0 or 1; :class:`Undecided` where that can't be told."""
-        ...
 
     def rational(self) -> fmpq | None:
         """The number as a rational, if its form shows that it is one."""
-        ...
 
     def __sub__(self, other: fmpq, /) -> ExactQueries: ...
 
@@ -106,12 +103,10 @@ class Real(Protocol):
 
     def ball(self, bits: int) -> arb:
         """An enclosure computed at ``bits`` bits."""
-        ...
 
     @property
     def value(self) -> ExactQueries:
         """The exact value."""
-        ...
 
 
 def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
