@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from math import ceil
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
-from symattn.numbers.balls import charge
+from symattn.numbers.balls import charge, precision
 from symattn.seal.definitions import Definition, Definitions, Unstated
 from symattn.seal.terms import (
     Choice,
@@ -82,6 +83,7 @@ class Numbers:
 
 #: Bits of the balls that bounds are taken from.
 _BALLS = 320
+precise = partial(precision, _BALLS)
 #: Decimals of bounds at the first step, and how many fewer at each later one, as wider bounds
 #: leave room for what a step adds up; of large numbers fewer by the digits before the point.
 _DECIMALS, _WIDER = 40, 2
@@ -271,16 +273,6 @@ def _opened(names: Iterable[str]) -> str:
 def _choices(term: Term) -> Iterator[str]:
     """Return what a term asks of indices."""
     return (part.condition for part in parts(term) if isinstance(part, Choice))
-
-
-class precise:
-    """Balls of many bits."""
-
-    def __enter__(self) -> None:
-        self._before, ctx.prec = ctx.prec, _BALLS
-
-    def __exit__(self, *_: object) -> None:
-        ctx.prec = self._before
 
 
 def ends(ball: arb, decimals: int) -> tuple[str, str]:
