@@ -57,7 +57,7 @@ class SumChoices:
         axes = atom.axes
         kernel = self.kernel
         with kernel.inside(*axes) as variables:
-            body = kernel.summands(atom, variables)
+            body = kernel.opened(atom.body, variables)
             for k, own in enumerate(variables):
                 if any(solved(a, own) for a, _ in body):
                     return Step("collapse", mono, k)

@@ -162,7 +162,7 @@ class Rewriting:
         with kernel.inside(*target.axes) as variables:
             if len(variables) <= len(axes):
                 return
-            body = kernel.summands(target, variables)
+            body = kernel.opened(target.body, variables)
             for names in permutations(variables, len(axes)):
                 if tuple(each.size for each in names) != axes:
                     continue

@@ -63,11 +63,6 @@ def constant(value: Expr) -> Tensor:
     return Tensor((), lambda _: value)
 
 
-def position(index: Index) -> Tensor:
-    """An index as a number."""
-    return Tensor((), lambda _: term.Position(index))
-
-
 def whole(array: Array) -> Tensor:
     """All of an array."""
     return Tensor(array.axes, lambda at: Entry(array, at))

@@ -35,7 +35,7 @@ def _inside(kernel: Computing, mono: Mono) -> Iterator[tuple[Mono, Variables]]:
     atom, e = only(mono, kinds.Sum)
     check(e == 1)
     with kernel.inside(*atom.axes) as variables:
-        yield kernel.summands(atom, variables), variables
+        yield kernel.opened(atom.body, variables), variables
 
 
 def _others(variables: Variables, *own: Index) -> Variables:
@@ -103,7 +103,7 @@ def _together(
         left, body = iter(variables), single(rest)
         for each in sums:
             own = tuple(next(left) for _ in each.axes)
-            body = kernel.mul(body, single(kernel.summands(each, own)))
+            body = kernel.mul(body, single(kernel.opened(each.body, own)))
         yield body, variables
 
 
