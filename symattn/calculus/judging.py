@@ -38,16 +38,6 @@ PLAIN = "algebra"
 """What a line names as its reason that follows from nothing but the rules of computing."""
 
 
-def judged(
-    name: str,
-    draft: DerivationDraft,
-    library: Library = lambda _: None,
-    seconds: float = LINE_SECONDS,
-) -> Derivation:
-    """A draft with every line judged, in so many seconds each; 0 for no limit."""
-    return Derivation(name, draft, tuple(Judge(draft, library, seconds).lines()))
-
-
 def derived(
     name: str,
     document: Mapping[str, Any],
@@ -59,10 +49,11 @@ def derived(
     """A derivation from the tables of its file; what can't be read is among its faults.
 
     ``advice`` is what to do about a name of which nothing is known. A line that takes
-    more than so many ``seconds`` is undecided.
+    more than so many ``seconds`` is undecided; 0 is no limit.
     """
     try:
-        return judged(name, drafts.read(document, line_of, advice), library, seconds)
+        draft = drafts.read(document, line_of, advice)
+        return Derivation(name, draft, tuple(Judge(draft, library, seconds).lines()))
     except Malformed as error:
         statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [
@@ -81,12 +72,7 @@ def _entries(value: object) -> Sequence[Mapping[str, Any]]:
 class Judge:
     """Judges the lines of one derivation, in order."""
 
-    def __init__(
-        self,
-        draft: DerivationDraft,
-        library: Library = lambda _: None,
-        seconds: float = LINE_SECONDS,
-    ) -> None:
+    def __init__(self, draft: DerivationDraft, library: Library, seconds: float) -> None:
         self.draft = draft
         self.library = library
         self.seconds = seconds
@@ -304,7 +290,7 @@ def _shown(line: JudgedLine) -> Shown:
 
 def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Where:
     """The lines that proofs show which were written out, and where each holds."""
-    judge = Judge(draft, library)
+    judge = Judge(draft, library, LINE_SECONDS)
     parsed: dict[int, tensors.ParsedLine] = {}
     for number, statement in enumerate(draft.lines, 1):
         with suppress(Malformed):

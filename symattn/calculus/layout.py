@@ -78,15 +78,9 @@ class Line:
     remarks: tuple[str, ...] = ()
 
 
-def laid_out(lines: Sequence[str]) -> tuple[list[Line], list[tuple[int, str]]]:
-    """The lines of a text, displays and what stands in open brackets put together; and what is
-    opened without being closed."""
-    layout = _Layout(lines)
-    return layout.read(), layout.unclosed
-
-
-class _Layout:
-    """The lines of a text, displays and what stands in open brackets put together."""
+class Layout:
+    """The lines of a text, displays and what stands in open brackets put together; ``unclosed``
+    is what is opened without being closed."""
 
     def __init__(self, physical: Sequence[str]) -> None:
         self.lines: list[Line] = []

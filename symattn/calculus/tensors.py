@@ -200,6 +200,17 @@ class LineScope:
         """All names with a meaning."""
         return [*self.sizes, *self.arrays, *self.permutations]
 
+    def learn_losses(self, losses: Mapping[str, str]) -> list[str]:
+        """Know losses as soon as what they are functions of is known: those that are new."""
+        new = []
+        for name, of in losses.items():
+            if of in self.arrays and name not in self.arrays:
+                array = self.arrays[of]
+                uses = frozenset({array, *array.uses})
+                self.arrays[name] = Array(name, (), of=array, uses=uses)
+                new.append(name)
+        return new
+
 
 _FARTHEST = 1000
 """Numbers as places are at most so large."""
