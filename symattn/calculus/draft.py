@@ -119,8 +119,7 @@ def read(
     """The draft in a file's tables; ``line_of`` tells the line of a path inside it,
     ``advice`` what to do about a name of which nothing is known.
 
-    Raises :class:`Malformed` with every fault but those of its lines, which are
-    judged one by one.
+    Raises :class:`Malformed` with every fault but those of its lines, which are judged one by one.
     """
     faults = unknown(document, KEYS)
     faults += misfits(document, KEYS)

@@ -279,8 +279,7 @@ class Gradients:
         )
 
     def _may_vary(self, array: Array | None) -> bool:
-        """Return whether there is a gradient in an array: in what is given, or the loss is built
-        of."""
+        """Return whether there is a gradient in an array, given or one that a loss is built of."""
         if array is None:
             return False
         arrays = self._scope.arrays

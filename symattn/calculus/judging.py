@@ -283,8 +283,7 @@ class Judge:
 
 
 def _shown(line: JudgedLine) -> Shown:
-    """Return what a line may be cited with; one that was not proved is no reason, whatever it
-    says."""
+    """Return what a line may be cited with; one that was not proved is no reason."""
     return line.evidence.prover.shown(line.evidence.proof) if line.evidence else Shown()
 
 

@@ -540,8 +540,7 @@ def _parts(text: str, sign: str = "") -> Iterator[tuple[str, str]]:
 
 
 def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Return where a pattern is found outside of brackets; what is within is for who reads
-    formulas."""
+    """Return where a pattern is found outside of brackets: who reads formulas looks inside."""
     depths = [0, *accumulate((sign in "([{") - (sign in ")]}") for sign in formula)]
     return (piece for piece in pattern.finditer(formula) if depths[piece.start()] == 0)
 

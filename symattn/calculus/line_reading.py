@@ -91,8 +91,7 @@ def line(text: str, scope: LineScope) -> ParsedLine:
 
 
 def hypothesis(text: str, scope: LineScope) -> ParsedLine:
-    """Return what is assumed: an equation, or ``x > y`` or ``x >= y``. Raises
-    :class:`Malformed`."""
+    """Return what is assumed: an equation, ``x > y`` or ``x >= y``; raises :class:`Malformed`."""
     return _Reader(scope).line(syntax.written(text).tree, ("==", ">", ">=", "<", "<="))
 
 
@@ -408,8 +407,7 @@ class _Reader(Forms):
         )
 
     def _need_built(self, body: Tensor, array: Array) -> None:
-        """What is differentiated by something that is defined has to be built of that, or share
-        nothing with it."""
+        """What is differentiated by a definition is built of it, or shares nothing with it."""
         if array.body is None:
             return
         params = tuple(AxisPlace(Index(letter, axis)) for letter, axis in lettered(body.axes))

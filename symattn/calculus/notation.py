@@ -1,9 +1,8 @@
 r"""Formulas as people write them, in the grammar of derivations.
 
-The tokens, tables and precedences are those by which articles are read. Here names have a
-meaning already, so that nothing has to be guessed: ``A_ij`` is an entry where A is a
-matrix, ``W_Q`` a name where that is known, ``Q K^T`` a matrix product, ``c x_i`` a product
-of numbers.
+The tokens, tables and precedences are those by which articles are read. Here names have a meaning
+already, so that nothing has to be guessed: ``A_ij`` is an entry where A is a matrix, ``W_Q`` a name
+where that is known, ``Q K^T`` a matrix product, ``c x_i`` a product of numbers.
 
 >>> names = Names({"A": 2, "x": 1, "z": 1})
 >>> formula(r"\sum_{j} A_{ij}\,x_j", names).text

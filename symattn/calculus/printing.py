@@ -289,8 +289,7 @@ class _Printer(f.Setter):
         return self.around(self.row(tree)) if self._is_open(tree) else self.held(tree, PRODUCT)
 
     def _is_open(self, tree: Tree) -> bool:
-        """Return whether a product goes on with the last factor of a tree: a sum, a divisor, a
-        root."""
+        """Return whether a product goes on with a tree's last factor: a sum, a divisor, a root."""
         match tree:
             case syntax.Call("limit", _) | syntax.Call("sum" | "mean", (_, _, *_)):
                 return True

@@ -1,8 +1,7 @@
 """The one grammar of symattn: numbers, steps and statements as trees.
 
-Text is split into tokens and parsed by precedence climbing; nothing that was
-read is ever executed. Meaning (shapes, names, values) is given to the trees
-by the floors above.
+Text is split into tokens and parsed by precedence climbing; nothing that was read is ever executed.
+Meaning (shapes, names, values) is given to the trees by the floors above.
 
 Grammar, loosest binding first::
 
@@ -520,8 +519,7 @@ SIGNS = str.maketrans({**dict.fromkeys(MINUSES, "-"), "×": "*", "·": "*", "÷"
 def parse(text: str, letters: bool = False) -> Tree:
     """The tree of ``text``; :class:`~symattn.errors.Malformed` says what is wrong.
 
-    With ``letters``, as derivations are written, indices are expressions
-    (``S[i, n - 1]``).
+    With ``letters``, as derivations are written, indices are expressions (``S[i, n - 1]``).
 
     >>> parse("Q @ K.T")
     Binary(op='@', left=Name(name='Q'), right=Transposed(operand=Name(name='K')))

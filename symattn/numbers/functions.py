@@ -200,8 +200,7 @@ def _negative(parts: Parts) -> Parts:
 
 
 def _is_negative(terms: Sum) -> bool:
-    """Return whether a sum that is not zero is negative; :class:`Undecided` where that depends on
-    symbols."""
+    """Return whether a sum, not zero, is negative; :class:`Undecided` where symbols decide."""
     if quotients.symbols({(): terms}):
         sign = signs.of_parts({(): terms})
         if sign is None:
@@ -229,9 +228,8 @@ def _of_atom(atom: NumberAtom) -> Parts:
 def _denested(terms: Sum) -> Sum | None:
     """``sqrt(a + b sqrt(m))`` as a sum of two roots, where it is one.
 
-    It is exactly when ``a^2 - b^2 m`` is the square of a rational
-    (A. Borodin et al., *Decreasing the nesting depth of expressions
-    involving square roots*, 1985, theorem 1).
+    It is exactly when ``a^2 - b^2 m`` is the square of a rational (A. Borodin et al., *Decreasing
+    the nesting depth of expressions involving square roots*, 1985, theorem 1).
     """
     if any(exponent or atoms for exponent, _, atoms in terms) or len(terms) != 2:
         return None

@@ -145,8 +145,7 @@ class LazyExpression:
     def enclosure(self, bits: int) -> arb:
         """Like :meth:`ball`, with generic numbers for the symbols.
 
-        :class:`Undecided` where so many operations at so many bits are beyond
-        what is computed.
+        :class:`Undecided` where so many operations at so many bits are beyond what is computed.
         """
         if bits not in self._balls:
             order = self._unknown(lambda node: bits in node._balls)
@@ -258,8 +257,7 @@ class LazyExpression:
     def checked_form(self) -> Parts | None:
         """The closed form that is to be shown, held against the expression in balls.
 
-        :class:`Refuted` if they are different numbers, which would be a fault
-        of this package.
+        :class:`Refuted` if they are different numbers, which would be a fault of this package.
         """
         parts = self.form()
         if parts is not None and self.operation is NUMBER and quotients.height(parts) > SHOWN.bits:
@@ -395,9 +393,8 @@ class LazyExpression:
         return signs.of_parts(self._forms[0]) if self.operation is NUMBER else None
 
     def _sign_by_balls(self, last: int) -> int | None:
-        """1 or -1 by balls of growing precision, of the expression and then of a
-        short closed form: what cancels in the one may be gone in the other.
-        None where all hold zero."""
+        """1 or -1 by balls of growing precision, of the expression and then of a short closed form:
+        what cancels in the one may be gone in the other. None where all hold zero."""
         sign = _first_sign(self.enclosure, FIRST, min(last, QUICK_BITS))
         if sign is None and last > QUICK_BITS:
             parts = self.form(DECIDING)

@@ -45,8 +45,7 @@ def names(program: Program) -> dict[int, Tree]:
 
 
 def _again(program: Program, names: Mapping[int, Tree]) -> dict[int, Tree]:
-    """Return what gradients compute once more of the steps, as a softmax its weights, by its
-    name."""
+    """Return what gradients compute once more of the steps, as softmax weights, by its name."""
     known: dict[object, int] = {}
     first: dict[int, int] = {}
     called: dict[int, Tree] = {}

@@ -1,9 +1,8 @@
 """Pairs of floats with proved bounds: certified enclosures, many entries at a time.
 
-Quicker than balls of Arb (:mod:`~symattn.programs.enclosures`) and of a fixed
-precision: what :mod:`~symattn.numbers.double_double` leaves in doubt is for those. A
-matrix may have axes before its rows and columns, as in
-:mod:`~symattn.programs.enclosures`.
+Quicker than balls of Arb (:mod:`~symattn.programs.enclosures`) and of a fixed precision: what
+:mod:`~symattn.numbers.double_double` leaves in doubt is for those. A matrix may have axes before
+its rows and columns, as in :mod:`~symattn.programs.enclosures`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Balls: certified enclosures of every entry, whole matrices at a time.
 
-The precision is that of the surrounding
-:func:`~symattn.numbers.balls.precision` block. An operation that is not
-defined on a ball (a division by one that contains zero) gives a ball without
+The precision is that of the surrounding :func:`~symattn.numbers.balls.precision` block. An
+operation that is not defined on a ball (a division by one that contains zero) gives a ball without
 bound; the exact arithmetic then settles what the entry is.
 
 Floats: the quick arithmetic, for sizing things up; never for a printed digit.
@@ -392,8 +391,7 @@ class FloatOperations:
 
 
 def applied(node: Node, operands: Sequence[Matrix]) -> Matrix:
-    """Return what an operation makes of floats, where NumPy is not to warn of what are no
-    numbers."""
+    """Return what an operation makes of floats, where NumPy must not warn of what is no number."""
     result: Matrix = _OPERATIONS[node.op](node, *operands)
     return result
 

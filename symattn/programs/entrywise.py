@@ -1,9 +1,8 @@
 """Entry by entry: what every operation does, over any kind of scalar.
 
-The one walk over a program's nodes by their entries. Exact values are one kind
-of scalar (here); the audit's terms and the sheets' worked formulas are others.
-A :class:`LazyGrid` computes an entry when it is asked for and keeps it, so one
-entry of a large gradient costs only what it depends on.
+The one walk over a program's nodes by their entries. Exact values are one kind of scalar (here);
+the audit's terms and the sheets' worked formulas are others. A :class:`LazyGrid` computes an entry
+when it is asked for and keeps it, so one entry of a large gradient costs only what it depends on.
 """
 
 from __future__ import annotations

@@ -103,9 +103,8 @@ class Program:
     def lower(self, text: str) -> Node:
         """The node of an expression over this program's quantities.
 
-        ``dL/dQ`` and ``grad(Q)`` are the gradient with respect to ``Q``, and
-        so is ``dQ`` where no quantity has that name. Raises
-        :class:`Malformed` for functions and shapes that don't fit,
+        ``dL/dQ`` and ``grad(Q)`` are the gradient with respect to ``Q``, and so is ``dQ`` where no
+        quantity has that name. Raises :class:`Malformed` for functions and shapes that don't fit,
         :class:`UnknownName` for names.
         """
         return self.lower_tree(syntax.parse(text))
@@ -177,8 +176,7 @@ class Program:
         raise UnknownName(no_quantity(name, self.quantities, self.functions))
 
     def definition(self, call: WrittenCall) -> Node:
-        """Return what a function of one's own makes of its parameters, given in the shapes of a
-        call.
+        """Return what a function of one's own makes of parameters in the shapes of a call.
 
         Raises :class:`Malformed` where that is not to be said in letters alone.
         """
@@ -333,8 +331,7 @@ def name_fault(name: str) -> str:
 
 
 def symbol_fault(name: str) -> str:
-    """Return what is wrong with the name of a symbol, which stands in numbers beside e and
-    functions.
+    """Return what is wrong with a symbol's name, which stands in numbers beside e and functions.
 
     >>> symbol_fault("e"), symbol_fault("g1")
     ("'e' is reserved for Euler's number: call it E or e1", '')

@@ -130,8 +130,7 @@ class Bounds:
         return None if isinstance(found, arb) else found
 
     def lemma(self, part: Part) -> Theorem:
-        """Return what an entry or a function comes to; before it are made those that it rests
-        on."""
+        """Return what an entry or a function comes to; those that it rests on are made before."""
         waiting = [part]
         while waiting:
             top = waiting[-1]
@@ -188,8 +187,7 @@ class Bounds:
         return " ".join((*tactics, *self._rational(term)))
 
     def opening(self, term: Term) -> str | None:
-        """The tactics that open all that a term is made of, down to rational numbers; None where
-        that is too much."""
+        """The tactics that open a term down to rational numbers; None where that is too much."""
         opened: dict[str, None] = {}
         known: dict[Entry, str] = {}
         rational: dict[str, None] = {}
@@ -251,8 +249,7 @@ class Bounds:
         return Theorem(name, f"{low} <= {statement} <= {high}", f"{prepared} bounded.")
 
     def _decimals(self, part: Part, body: Term) -> int:
-        """Return how many decimals can be told of a part by what its own parts' lemmas tell of
-        them."""
+        """Return how many decimals of a part can be told by the lemmas of its own parts."""
 
         def known(entry: Entry) -> fmpq | arb:
             return self._known.get(entry, self.numbers[entry])

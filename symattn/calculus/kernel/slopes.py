@@ -288,6 +288,5 @@ class Slopes(Computing):
         return self._again_outside(value)
 
     def _again_outside(self, value: Poly) -> Poly:
-        """A term that was computed while something varied, with all that is known; what was not
-        found stands as it is."""
+        """A term computed while something varied, again unless a limit or a mean is left in it."""
         return value if value.has(kinds.Limit | kinds.Mean) else self.again(value)

@@ -57,8 +57,7 @@ def collapse(kernel: Computing, mono: Mono, k: int) -> Poly:
 
 
 def solved(delta: Atom, own: Index) -> tuple[Place, tuple[tuple[str, int], ...]] | None:
-    """The place that a delta gives an index, and through which permutations; None where it is no
-    delta of it."""
+    """The place that a delta gives an index, and through which permutations; None if no delta."""
     if isinstance(delta, kinds.Delta):
         for at, other in (delta.places, delta.places[::-1]):
             if at[:2] == (own, 0) and other[0] is not own:

@@ -126,8 +126,7 @@ class StepFunction:
         return self(*parts, **self.read(call, lower))
 
     def read(self, call: syntax.Call, lower: Callable[[syntax.Tree], Node]) -> dict[str, Any]:
-        """The arguments by parameter: nodes, whole numbers and words; raises :class:`Malformed`
-        for such as don't fit."""
+        """The arguments by parameter: nodes, whole numbers, words. Raises :class:`Malformed`."""
         return {name: self._read(name, tree, lower) for name, tree in self.given(call).items()}
 
     def __call__(self, *arguments: Any, **options: Any) -> Node:
