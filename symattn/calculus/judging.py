@@ -25,8 +25,8 @@ from symattn.calculus.kernel.proof import Kernel, Shown
 from symattn.calculus.kernel.terms import OutOfWork, Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.prover import Proof, Prover
-from symattn.calculus.records import Record
 from symattn.calculus.refuting import Sampler
+from symattn.calculus.rewriting import Record
 from symattn.calculus.slips import hint
 from symattn.calculus.writing import SideCondition
 from symattn.errors import Malformed
