@@ -264,7 +264,7 @@ class Sampler:
         smallest = self._smallest(line, needed, names)
         if smallest is None:
             plain = max(place.point.sizes.values(), default=0) < _LARGE
-            smallest = self._plainest(line, needed, place) if plain else place
+            smallest = self._plainest(line, place) if plain else place
         sides = smallest.left, smallest.right
         shown = _sizes(line, self._ground, _needed(line, self._ground))
         return Outcome(
@@ -327,13 +327,11 @@ class Sampler:
             for number in range(_WHOLE):
                 outcome = self._at(line, needed, _Trial(sizes, "whole", number))
                 if isinstance(outcome, _Difference):
-                    return self._plainest(line, needed, outcome)
+                    return self._plainest(line, outcome)
         return None
 
     @precision(BITS[0])
-    def _plainest(
-        self, line: ParsedLine, needed: frozenset[Array], place: _Difference
-    ) -> _Difference:
+    def _plainest(self, line: ParsedLine, place: _Difference) -> _Difference:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = term.arrays(*sides)

@@ -745,7 +745,7 @@ class _Parser:
         kind, token, _ = self.tokens[self.position]
         if kind == "number":
             self.advance()
-            return Literal(_bounded(token, self.text))
+            return Literal(_bounded(token))
         if kind == "gradient":
             self.advance()
             return Gradient(token)
@@ -862,7 +862,7 @@ def _called(
     return Call(function, arguments, options)
 
 
-def _bounded(token: str, text: str) -> str:
+def _bounded(token: str) -> str:
     """``token`` itself if it is a number of a size that is read."""
     mantissa, _, exponent = token.lower().partition("e")
     short = token if len(token) <= 40 else token[:37] + "..."

@@ -7,21 +7,16 @@ per entry: what it leaves in doubt is for Arb. Matrix products are sums of slice
 exact; exponentials, logarithms, sines and the error function are Taylor series.
 
 What is relied on: operations on floats are rounded to nearest, with gradual underflow (IEEE
-754-2019). The bounds in the literature, ``3 U**2`` and ``5 U**2``, are here taken to be
-``16 U**2``, U being 2**-53. Bounds are computed in floats themselves: what the roundings of a sum
-of up to 2**20 terms may take from them is less than the factor :data:`UP` adds. What underflows in
-a product or a quotient, of the numbers or of their bounds, is less than :data:`TINY`, which is
-added wherever neither factor is known to be 0; sums lose nothing there.
+754-2019; :mod:`symattn.ieee`). The bounds in the literature, ``3 U**2`` and ``5 U**2``, are here
+taken to be ``16 U**2``, U being 2**-53. Bounds are computed in floats themselves: what the
+roundings of a sum of up to 2**20 terms may take from them is less than the factor :data:`UP` adds.
+What underflows in a product or a quotient, of the numbers or of their bounds, is less than
+:data:`TINY`, which is added wherever neither factor is known to be 0; sums and differences lose
+nothing there.
 
-Error-free transformations of floats, and double-double arithmetic built on them.
-
-A double-double is ``high + low``, ``high`` being the float nearest to the sum; what these
-functions return is one. What is relied on: addition, subtraction and multiplication are
-rounded to nearest and underflow is gradual (:mod:`symattn.ieee`), so that sums and differences
-never lose what is small. ``U`` is 2**-53.
-
-The transformations are those of D. E. Knuth, *The Art of Computer Programming*, volume 2, 4.2.2,
-and T. J. Dekker, *A floating-point technique for extending the available precision*, Numerische
+What functions of pairs return is a double-double: ``high`` is the float nearest to the sum. The
+transformations are those of D. E. Knuth, *The Art of Computer Programming*, volume 2, 4.2.2, and
+T. J. Dekker, *A floating-point technique for extending the available precision*, Numerische
 Mathematik 18, 1971; the bounds are those of M. Joldes, J.-M. Muller and V. Popescu, *Tight and
 rigorous error bounds for basic building blocks of double-word arithmetic*, ACM TOMS 44, 2017.
 """

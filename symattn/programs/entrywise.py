@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
+from operator import mul, neg
 from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
@@ -318,23 +319,15 @@ class _Exact:
     def constant(self, value: Value) -> Value:
         return value
 
-    def total(self, items: Iterable[Value]) -> Value:
-        return values.total(items)
+    total = staticmethod(values.total)
+    negative, quotient = staticmethod(neg), staticmethod(mul)
+    divisor = staticmethod(Value.inverse)
 
     def sum_of_products(self, pairs: Iterable[tuple[Value, Value]]) -> Value:
         charge(0)  # Where nothing is left no pairs are made.
         known = [*pairs]
         spend(len(known))
         return values.sum_of_products(known)
-
-    def negative(self, x: Value) -> Value:
-        return -x
-
-    def divisor(self, y: Value) -> Value:
-        return y.inverse()
-
-    def quotient(self, x: Value, divisor: Value) -> Value:
-        return x * divisor
 
     def function(self, name: Elementwise, x: Value) -> Value:
         return x.applied(name)

@@ -345,13 +345,9 @@ def symbol_fault(name: str) -> str:
     return name_fault(name)
 
 
-def program(
-    given: Mapping[str, Shape], steps: Mapping[str, Step], unreadable: Iterable[str] = ()
-) -> Program:
-    """The program of the steps, in order; :class:`Malformed` lists all faults.
-
-    Steps that use an ``unreadable`` quantity, or a faulty step, are passed
-    over: they are no faults of their own.
+def program(given: Mapping[str, Shape], steps: Mapping[str, Step]) -> Program:
+    """The program of the steps, in order; :class:`Malformed` lists all faults. Steps that use a
+    faulty step are passed over: they are no faults of their own.
 
     >>> program({"Q": (3, 4), "K": (3, 4)}, {"S": "Q @ K"})
     Traceback (most recent call last):
@@ -360,7 +356,7 @@ def program(
 left to meet as many rows on the right, found 3; the right side transposed (.T) would fit \
 (Q is 3x4, K is 3x4)
     """
-    sound, faults = sound_part(given, steps, unreadable)
+    sound, faults = sound_part(given, steps)
     if faults:
         raise Malformed(faults)
     return sound
@@ -374,8 +370,8 @@ def sound_part(
     functions: Mapping[str, OwnFunction] | None = None,
 ) -> tuple[Program, list[Fault]]:
     """Like :func:`program`: the program of what has no fault, and the faults. ``loss`` is the
-    step that ``grad(W)`` is of, ``functions`` are those of one's own; an ``unreadable`` one of
-    these is passed over like a quantity.
+    step that ``grad(W)`` is of, ``functions`` are those of one's own; steps that use what is
+    ``unreadable``, a quantity or such a function, are passed over as well.
 
     >>> made, faults = sound_part({"Q": (3, 4)}, {"S": "Q + R", "T": "Q @ Q.T"})
     >>> list(made.quantities), [fault.where for fault in faults]
