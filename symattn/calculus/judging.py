@@ -72,7 +72,12 @@ def _entries(value: object) -> Sequence[Mapping[str, Any]]:
 class Judge:
     """Judges the lines of one derivation, in order."""
 
-    def __init__(self, draft: DerivationDraft, library: Library, seconds: float) -> None:
+    def __init__(
+        self,
+        draft: DerivationDraft,
+        library: Library = lambda _: None,
+        seconds: float = LINE_SECONDS,
+    ) -> None:
         self.draft = draft
         self.library = library
         self.seconds = seconds
@@ -289,7 +294,7 @@ def _shown(line: JudgedLine) -> Shown:
 
 def replayed(draft: DerivationDraft, library: Library, read: ReadProofs) -> Where:
     """The lines that proofs show which were written out, and where each holds."""
-    judge = Judge(draft, library, LINE_SECONDS)
+    judge = Judge(draft, library)
     parsed: dict[int, tensors.ParsedLine] = {}
     for number, statement in enumerate(draft.lines, 1):
         with suppress(Malformed):
