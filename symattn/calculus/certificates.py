@@ -22,7 +22,7 @@ from symattn.calculus.kernel.kinds import KINDS, Atom, Kind, Place, inside
 from symattn.calculus.kernel.proof import Instance, Kernel, Last
 from symattn.calculus.kernel.terms import Unproved, numbered, plain
 from symattn.calculus.language import Array, Axis, Expr, Index
-from symattn.calculus.records import Record
+from symattn.calculus.rewriting import Record
 from symattn.calculus.tensors import ParsedLine
 from symattn.errors import Malformed
 

@@ -11,6 +11,8 @@ from itertools import permutations, product
 from math import comb, factorial, floor, gcd, lcm, prod
 from typing import Any
 
+from flint import fmpq
+
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place
@@ -57,7 +59,7 @@ class SumChoices:
         axes = atom.axes
         kernel = self.kernel
         with kernel.inside(*axes) as variables:
-            body = kernel.summands(atom, variables)
+            body = kernel.opened(atom.body, variables)
             for k, own in enumerate(variables):
                 if any(solved(a, own) for a, _ in body):
                     return Step("collapse", mono, k)
@@ -237,13 +239,10 @@ def _whole(body: Mono) -> tuple[Fraction, ...] | None:
     """The coefficients of ``1^p + ... + n^p`` (J. Faulhaber), by the numbers of Bernoulli."""
     match body:
         case ((kinds.Position(), int(p)),):
-            numbers = [UNIT]
-            for m in range(1, p + 1):
-                below = sum((comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
-                numbers.append(-below / (m + 1))
-            numbers[1] = Fraction(1, 2)
-            highest = (comb(p + 1, k) * numbers[k] / (p + 1) for k in range(p, -1, -1))
-            return (Fraction(0), *highest)
+            # The last power is counted: the one number of odd place that is not 0 is 1/2, not -1/2.
+            downwards = range(p, -1, -1)
+            highest = [comb(p + 1, k) * (-1) ** k * fmpq.bernoulli(k) / (p + 1) for k in downwards]
+            return (Fraction(0), *(Fraction(int(x.p), int(x.q)) for x in highest))
     return None
 
 
@@ -440,7 +439,7 @@ class Choices(SumChoices):
         if steps := self._cancellations(of):
             return Step("inside", mono, steps)
         if name in ("sin", "cos"):
-            return self._angle(mono, name, of)
+            return self._angle(mono, of)
         if name in ELEMENTARY and ELEMENTARY[name].parity and of and of[max(of, key=size_of)] < 0:
             return Step("parity", mono)
         return None
@@ -454,7 +453,7 @@ class Choices(SumChoices):
         settled = self.kernel.settled
         return next((each for each in entries if settled(((each, 2),)) == power(each)), None)
 
-    def _angle(self, mono: Mono, name: str, of: Poly) -> Step | None:
+    def _angle(self, mono: Mono, of: Poly) -> Step | None:
         key = max(of, key=size_of)
         c = of[key]
         switch = next((atom for atom, _ in key if isinstance(atom, kinds.Boolean)), None)

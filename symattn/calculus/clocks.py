@@ -1,8 +1,7 @@
 """An end to what takes too long, wherever it is at work.
 
-The work is interrupted between two of Python's own steps, by an exception that
-nothing on the way catches. It works in any thread, needs no signals, and counts the
-time of the processor alone.
+The work is interrupted between two of Python's own steps, by an exception that nothing on the way
+catches. It works in any thread, needs no signals, and counts the time of the processor alone.
 """
 
 from __future__ import annotations

@@ -87,8 +87,7 @@ class _Writer:
         self.bound, self.taken = bound, taken
 
     def poly(self, poly: Frozen) -> Tree:
-        """A term; what is added last is what has the most factors. The order does not depend on
-        when atoms were made."""
+        """A term; what has the most factors is added last, whenever atoms were made."""
         products = [(len(mono), self._product(mono, abs(c)), c < 0) for mono, c in poly]
         products.sort(key=lambda each: (each[0], syntax.text(each[1]), each[2]))
         terms = (syntax.negated(each) if below else each for _, each, below in products)

@@ -119,8 +119,7 @@ def read(
     """The draft in a file's tables; ``line_of`` tells the line of a path inside it,
     ``advice`` what to do about a name of which nothing is known.
 
-    Raises :class:`Malformed` with every fault but those of its lines, which are
-    judged one by one.
+    Raises :class:`Malformed` with every fault but those of its lines, which are judged one by one.
     """
     faults = unknown(document, KEYS)
     faults += misfits(document, KEYS)
@@ -270,13 +269,13 @@ def _defined(
     define: Mapping[str, Any], losses: Mapping[str, Any], scope: LineScope, faults: Faults
 ) -> Iterator[Defined]:
     """The definitions in order; a loss is known as soon as what it is a function of is."""
-    _add_losses(losses, scope)
+    scope.learn_losses(losses)
     for key, formula in define.items():
         with faults.inside(f"define.{key}"):
             array = line_reading.definition(key, text(formula), scope)
             scope.arrays[array.name] = array
             yield Defined(key, formula, array)
-        _add_losses(losses, scope)
+        scope.learn_losses(losses)
 
 
 def _masks(
@@ -324,13 +323,6 @@ def _formulas(good: Mapping[str, Any]) -> Iterator[tuple[str, syntax.Tree]]:
                 yield where, formula.tree
 
 
-def _add_losses(losses: Mapping[str, Any], scope: LineScope) -> None:
-    for name, of in losses.items():
-        if name not in scope.arrays and of in scope.arrays:
-            array = scope.arrays[of]
-            scope.arrays[name] = Array(name, (), of=array, uses=frozenset({array, *array.uses}))
-
-
 def _lines(entries: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
     part = ""
     for place, entry in enumerate(entries):
@@ -342,9 +334,6 @@ def _lines(entries: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
             problems.raise_all()
             part = entry.get("part", part)
             by = tuple(map(str, entry["by"])) if "by" in entry else None
-            statement = Said(
-                entry["line"], entry.get("because", ""), by, part, entry.get("label", "")
-            )
+            texts = {x: entry[x] for x in ("line", "because", "label", "first") if x in entry}
             without = tuple(place for place in entry.get("without", ()) if type(place) is int)
-            statement = replace(statement, first=entry.get("first", ""), without=without)
-            yield place, statement
+            yield place, Said(**texts, by=by, part=part, without=without)

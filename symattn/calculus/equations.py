@@ -93,7 +93,8 @@ class Equations(Gradients):
                 self._spell(at, text)
         for equation in equations:
             with self._faults_at(equation.at):
-                self._learn_losses()
+                for loss in self._scope.learn_losses(self.given.losses):
+                    self._names.add(loss, 0)
                 self._equation(replace(equation, sides=tuple(map(written, equation.sides))))
         self._doubt_gradients()
 

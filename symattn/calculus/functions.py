@@ -85,8 +85,7 @@ def called(
     options: Mapping[str, Any],
     known: Known,
 ) -> Tensor:
-    """Return what a function of steps makes of nodes, of which some are ``known``, and of sizes and
-    words.
+    """Return what a function of steps makes of nodes, some of them ``known``, of sizes and words.
 
     Raises :class:`Malformed` for what doesn't fit, and for what tells the places of an axis of any
     length apart.
@@ -383,8 +382,7 @@ class _AtPlaces:
         return Tensor(total.axes, lambda at: term.Div(total.entry(at), count.entry(at)))
 
     def _softmax(self, x: Tensor, sink: Tensor | None = None) -> Tensor:
-        """The exponentials of rows over their sums, each a thing of its own: its derivative is
-        taken once."""
+        """The exponentials of rows over their sums, whose derivatives are taken once."""
         powers = _each("exp", x)
         sums = self.forms.once("sum", self._sums(powers, -1))
         if sink is not None:

@@ -267,15 +267,6 @@ class Gradients:
             self._losses = [f"the one behind {name}" for name in upstream]
             self._upstream = " ".join(upstream)
 
-    def _learn_losses(self) -> None:
-        """A loss is known as soon as what it is a function of is."""
-        for loss, of in self.given.losses.items():
-            if of in self._scope.arrays and loss not in self._scope.arrays:
-                array = self._scope.arrays[of]
-                uses = frozenset({array, *array.uses})
-                self._scope.arrays[loss] = Array(loss, (), of=array, uses=uses)
-                self._names.add(loss, 0)
-
     def _is_gradient(self, name: str) -> bool:
         """Return whether a name is that of a gradient, as ``dA`` where there is a loss."""
         if name in self._gradients:
@@ -288,8 +279,7 @@ class Gradients:
         )
 
     def _may_vary(self, array: Array | None) -> bool:
-        """Return whether there is a gradient in an array: in what is given, or the loss is built
-        of."""
+        """Return whether there is a gradient in an array, given or one that a loss is built of."""
         if array is None:
             return False
         arrays = self._scope.arrays

@@ -121,9 +121,8 @@ class JudgedLine:
         flag = "" if self.proved else f"  {self.status.upper()}"
         flag += f" (line {self.said.at})" if flag and self.said.at else ""
         lines = [f"  {self.number:>3}. {in_unicode(self.said.line, shapes)}{flag}"]
-        notes = [prose(self.said.because, shapes)]
-        notes += [f"where {', '.join(self.where)}"] if self.where else []
-        notes += [str(self.counterexample)] if self.counterexample else []
+        where = f"where {', '.join(self.where)}" if self.where else ""
+        notes = [prose(self.said.because, shapes), where, str(self.counterexample or "")]
         if self.status == "checked":
             cases = [
                 ", ".join(f"{n} = {k}" for n, k in sizes.items()) for sizes in self.sizes if sizes
@@ -132,8 +131,7 @@ class JudgedLine:
             notes += [f"{at}; not shown for all: {self.why}"]
         elif not self.proved:
             notes += [self.why]
-        notes += [self.hint] if self.hint else []
-        for note in filter(None, notes):
+        for note in filter(None, (*notes, self.hint)):
             lines += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
         return lines
 

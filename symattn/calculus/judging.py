@@ -25,8 +25,8 @@ from symattn.calculus.kernel.proof import Kernel, Shown
 from symattn.calculus.kernel.terms import OutOfWork, Unproved
 from symattn.calculus.language import Array
 from symattn.calculus.prover import Proof, Prover
-from symattn.calculus.records import Record
 from symattn.calculus.refuting import Sampler
+from symattn.calculus.rewriting import Record
 from symattn.calculus.slips import hint
 from symattn.calculus.writing import SideCondition
 from symattn.errors import Malformed
@@ -36,16 +36,6 @@ Library = Callable[[str], DerivationDraft | None]
 """Other derivations by name: their lines may be reasons."""
 PLAIN = "algebra"
 """What a line names as its reason that follows from nothing but the rules of computing."""
-
-
-def judged(
-    name: str,
-    draft: DerivationDraft,
-    library: Library = lambda _: None,
-    seconds: float = LINE_SECONDS,
-) -> Derivation:
-    """A draft with every line judged, in so many seconds each; 0 for no limit."""
-    return Derivation(name, draft, tuple(Judge(draft, library, seconds).lines()))
 
 
 def derived(
@@ -59,10 +49,11 @@ def derived(
     """A derivation from the tables of its file; what can't be read is among its faults.
 
     ``advice`` is what to do about a name of which nothing is known. A line that takes
-    more than so many ``seconds`` is undecided.
+    more than so many ``seconds`` is undecided; 0 is no limit.
     """
     try:
-        return judged(name, drafts.read(document, line_of, advice), library, seconds)
+        draft = drafts.read(document, line_of, advice)
+        return Derivation(name, draft, tuple(Judge(draft, library, seconds).lines()))
     except Malformed as error:
         statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [
@@ -297,8 +288,7 @@ class Judge:
 
 
 def _shown(line: JudgedLine) -> Shown:
-    """Return what a line may be cited with; one that was not proved is no reason, whatever it
-    says."""
+    """Return what a line may be cited with; one that was not proved is no reason."""
     return line.evidence.prover.shown(line.evidence.proof) if line.evidence else Shown()
 
 

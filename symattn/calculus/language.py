@@ -1,10 +1,9 @@
 """The language of lines of a derivation, entry by entry: sums, deltas and derivatives over sizes
 that stay symbolic.
 
-An expression is what stands in the file and nothing more: no term is moved,
-merged or simplified when it is made. What it means is fixed twice, by modules
-that share no code: for all sizes at once (:mod:`symattn.calculus.kernel`), and
-in numbers (:mod:`symattn.calculus.sampling`).
+An expression is what stands in the file and nothing more: no term is moved, merged or simplified
+when it is made. What it means is fixed twice, by modules that share no code: for all sizes at once
+(:mod:`symattn.calculus.kernel`), and in numbers (:mod:`symattn.calculus.sampling`).
 """
 
 from __future__ import annotations

@@ -78,15 +78,9 @@ class Line:
     remarks: tuple[str, ...] = ()
 
 
-def laid_out(lines: Sequence[str]) -> tuple[list[Line], list[tuple[int, str]]]:
-    """The lines of a text, displays and what stands in open brackets put together; and what is
-    opened without being closed."""
-    layout = _Layout(lines)
-    return layout.read(), layout.unclosed
-
-
-class _Layout:
-    """The lines of a text, displays and what stands in open brackets put together."""
+class Layout:
+    """The lines of a text, displays and what stands in open brackets put together; ``unclosed``
+    is what is opened without being closed."""
 
     def __init__(self, physical: Sequence[str]) -> None:
         self.lines: list[Line] = []
@@ -546,8 +540,7 @@ def _parts(text: str, sign: str = "") -> Iterator[tuple[str, str]]:
 
 
 def outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Return where a pattern is found outside of brackets; what is within is for who reads
-    formulas."""
+    """Return where a pattern is found outside of brackets: who reads formulas looks inside."""
     depths = [0, *accumulate((sign in "([{") - (sign in ")]}") for sign in formula)]
     return (piece for piece in pattern.finditer(formula) if depths[piece.start()] == 0)
 

@@ -46,7 +46,6 @@ from symattn.calculus.tensors import (
     minus,
     misplaced,
     plus,
-    position,
     rational,
     times,
     whole,
@@ -92,8 +91,7 @@ def line(text: str, scope: LineScope) -> ParsedLine:
 
 
 def hypothesis(text: str, scope: LineScope) -> ParsedLine:
-    """Return what is assumed: an equation, or ``x > y`` or ``x >= y``. Raises
-    :class:`Malformed`."""
+    """Return what is assumed: an equation, ``x > y`` or ``x >= y``; raises :class:`Malformed`."""
     return _Reader(scope).line(syntax.written(text).tree, ("==", ">", ">=", "<", "<="))
 
 
@@ -205,7 +203,8 @@ class _Reader(Forms):
             case syntax.Name(name):
                 return self._named(name)
             case syntax.Negative(operand):
-                return self._each(operand, term.Neg)
+                negated = self.tensor(operand)
+                return replace(negated, entry=lambda at: term.Neg(negated.entry(at)))
             case syntax.Binary("@", left, right):
                 return self.product(self.tensor(left), self.tensor(right))
             case syntax.Binary("*" | "/" as op, left, right):
@@ -239,7 +238,7 @@ class _Reader(Forms):
 
     def _named(self, name: str) -> Tensor:
         if name in self.bound:
-            return position(self.bound[name])
+            return constant(term.Position(self.bound[name]))
         if name in self.scope.arrays:
             array = whole(self.scope.arrays[name])
             is_row = name in self.scope.rows
@@ -253,14 +252,10 @@ class _Reader(Forms):
         # Where there is one size only, it is clear how far a plain index runs.
         alone = name in PLAIN and len(self.scope.sizes) == 1
         if name in self.letters or alone:
-            return position(self.free.get(name) or self.index(name, self.free))
+            return constant(term.Position(self.free.get(name) or self.index(name, self.free)))
         close = get_close_matches(name, self.scope.known(), n=1)
         hint = f"did you mean {close[0]}?" if close else self.scope.advice
         raise Malformed(f"unknown name {name!r}; {hint}")
-
-    def _each(self, operand: Tree, function: Callable[[Expr], Expr]) -> Tensor:
-        inner = self.tensor(operand)
-        return replace(inner, entry=lambda at: function(inner.entry(at)))
 
     def _power(self, base: Tensor, exponent: Tree) -> Tensor:
         fixed = rational(exponent)
@@ -313,7 +308,9 @@ class _Reader(Forms):
         if name == "operations":
             return self._operations(arguments)
         if name in OTHERS:
-            return self.reduced(name, self.tensor(self._only(name, arguments)))
+            if len(arguments) != 1:
+                raise Malformed(f"{name} takes one argument, found {len(arguments)}")
+            return self.reduced(name, self.tensor(arguments[0]))
         every = [*(each for each in steps.FUNCTIONS if each not in UNSAYABLE), *OTHERS]
         hint = alike(name, every) or f"there are {', '.join(every)}"
         raise Malformed(f"there is no function {name!r}; {hint}")
@@ -326,11 +323,6 @@ class _Reader(Forms):
             case (_, syntax.Literal() | syntax.Negative()) | (_,):
                 return False
         return bool(call.arguments)
-
-    def _only(self, name: str, arguments: tuple[Tree, ...]) -> Tree:
-        if len(arguments) != 1:
-            raise Malformed(f"{name} takes one argument, found {len(arguments)}")
-        return arguments[0]
 
     def _sum(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
         first, *rest, body = arguments
@@ -356,10 +348,10 @@ class _Reader(Forms):
             case "delta", (left, right):
                 first, second = self.place(left), self.place(right)
             case "step", (syntax.Comparison((left, right), (relation,)),) if relation != "==":
-                if not self._are_places(left, right):
-                    return self._step_of_values(left, right, relation)
                 if relation in (">", ">="):
                     left, right, relation = right, left, relation.replace(">", "<")
+                if not self._are_places(left, right):
+                    return self._step_of_values(left, right, relation)
                 first, second = self.place(left), self.place(right)
                 build = term.AtMost if relation == "<=" else before
             case "delta", _:
@@ -370,19 +362,14 @@ class _Reader(Forms):
         return Tensor((), lambda _: build(first, second))
 
     def _are_places(self, *sides: Tree) -> bool:
+        arrays = self.scope.arrays.keys() - self.bound.keys()
         parts = [part for side in sides for part in syntax.walk(side)]
         return not any(
-            isinstance(part, syntax.Call)
-            or (isinstance(part, syntax.Name) and self._is_array(part.name))
+            isinstance(part, syntax.Call) or (isinstance(part, syntax.Name) and part.name in arrays)
             for part in parts
         )
 
-    def _is_array(self, name: str) -> bool:
-        return name in self.scope.arrays and name not in self.bound
-
     def _step_of_values(self, left: Tree, right: Tree, relation: str) -> Tensor:
-        if relation in (">", ">="):
-            left, right, relation = right, left, relation.replace(">", "<")
         if relation == "<=":
             raise Malformed("step of values is 1 where one is below the other: write step(x < y)")
         return self.pairwise(
@@ -420,8 +407,7 @@ class _Reader(Forms):
         )
 
     def _need_built(self, body: Tensor, array: Array) -> None:
-        """What is differentiated by something that is defined has to be built of that, or share
-        nothing with it."""
+        """What is differentiated by a definition is built of it, or shares nothing with it."""
         if array.body is None:
             return
         params = tuple(AxisPlace(Index(letter, axis)) for letter, axis in lettered(body.axes))

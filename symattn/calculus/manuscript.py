@@ -26,7 +26,7 @@ from pathlib import Path
 from symattn.calculus import layout
 from symattn.calculus.equations import Equations
 from symattn.calculus.gradients import Equation, Given, Kind
-from symattn.calculus.layout import DOUBTFUL, Line, Peeled, laid_out
+from symattn.calculus.layout import DOUBTFUL, Layout, Line, Peeled
 from symattn.calculus.names import head
 from symattn.calculus.wording import (
     DEFINITION,
@@ -179,8 +179,9 @@ class _Reader:
             if length > CHARACTERS.most:
                 self._fault(at, CHARACTERS.said(length))
             kept.append(line if length <= CHARACTERS.most else "")
-        lines, unclosed = laid_out(kept)
-        for at, message in unclosed:
+        laid_out = Layout(kept)
+        lines = laid_out.read()
+        for at, message in laid_out.unclosed:
             self._fault(at, message)
         self._foresee(lines)
         lines = [
@@ -395,10 +396,7 @@ class _Reader:
                 self.equations.append(Equation(line.at, because=line.text, part=self._part))
             return
         if strange := peeled.strange or next(iter(remarks), ""):
-            self._fault(
-                line.at,
-                f"{short(strange.strip())!r} beside a formula {_STRANGE}",
-            )
+            self._fault(line.at, f"{short(strange.strip())!r} beside a formula {_STRANGE}")
             return
         if peeled.is_unclear:
             self._fault(line.at, _UNCLEAR["-"])

@@ -104,8 +104,7 @@ def _factors(value: Expr) -> Iterator[Expr]:
 
 
 def _implies(factor: Expr, other: Expr) -> bool:
-    """Return whether places that are the same are in order, too: ``delta(i, j)``, ``step(j <=
-    i)``."""
+    """Return whether the same places are in order, too: ``delta(i, j)``, ``step(j <= i)``."""
     match factor, other:
         case term.Delta(x, y), term.AtMost(first, second):
             for a, b in ((x, y), (y, x)):
@@ -149,8 +148,7 @@ def hiding(tree: Tree) -> Iterator[str]:
 
 
 def is_used_otherwise(name: str, tree: Tree, as_factor: bool = False) -> bool:
-    """Return whether an array stands for anything but what hides scores, and a factor beside
-    others."""
+    """Return whether an array is used for more than to hide scores, and as a factor."""
 
     def otherwise(part: Tree, as_factor: bool = False) -> bool:
         return is_used_otherwise(name, part, as_factor)

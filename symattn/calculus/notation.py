@@ -1,9 +1,8 @@
 r"""Formulas as people write them, in the grammar of derivations.
 
-The tokens, tables and precedences are those by which articles are read. Here names have a
-meaning already, so that nothing has to be guessed: ``A_ij`` is an entry where A is a
-matrix, ``W_Q`` a name where that is known, ``Q K^T`` a matrix product, ``c x_i`` a product
-of numbers.
+The tokens, tables and precedences are those by which articles are read. Here names have a meaning
+already, so that nothing has to be guessed: ``A_ij`` is an entry where A is a matrix, ``W_Q`` a name
+where that is known, ``Q K^T`` a matrix product, ``c x_i`` a product of numbers.
 
 >>> names = Names({"A": 2, "x": 1, "z": 1})
 >>> formula(r"\sum_{j} A_{ij}\,x_j", names).text
@@ -256,7 +255,8 @@ class _Notation(Grammar):
         """A sum with its index bound to the range that is named."""
         match tree:
             case syntax.Call(function, (syntax.Name() as letter, body)) if tree in self.limits:
-                size = _number_or_name(self.limits[tree])
+                text = self.limits[tree]
+                size = syntax.Literal(text) if text.isdigit() else syntax.Name(text)
                 factor = syntax.Cell(syntax.Call("ones", (size,)), (letter,))
                 inner = syntax.replaced(body, self.within)
                 return syntax.Call(function, (letter, syntax.Binary("*", factor, inner)))
@@ -351,7 +351,7 @@ class _Notation(Grammar):
                 self.refuse_exponent(start)
             elif token.text == "[" and not token.spaced and not isinstance(tree, syntax.Literal):
                 start, end = self.group(self.at)
-                places = tuple(self.place(*piece) for piece in self.pieces(start, end))
+                places = tuple(self.inside(*piece) for piece in self.pieces(start, end))
                 tree = syntax.Cell(tree, places)
             else:
                 return tree
@@ -421,7 +421,7 @@ class _Notation(Grammar):
         """A group, or 1 where a comparison of places holds."""
         for at in range(start, end):
             if self.tokens[at].kind == "relation" and self.tokens[at].text == "=":
-                sides = self.place(start, at), self.place(at + 1, end)
+                sides = self.inside(start, at), self.inside(at + 1, end)
                 return syntax.Call("delta", sides)
         tree = self.inside(start, end)
         return syntax.Call("step", (tree,)) if isinstance(tree, syntax.Comparison) else tree
@@ -847,7 +847,8 @@ class _Notation(Grammar):
         )
         if is_call:
             self.at = end
-            return syntax.Call(function, self._arguments(function, *self.group(end)))
+            pieces = self.pieces(*self.group(end))
+            return syntax.Call(function, tuple(self.inside(*piece) for piece in pieces))
         if function in functions() and following.kind in ("name", "number", "command", "open"):
             self.at = end
             argument = self.postfix()
@@ -870,12 +871,6 @@ class _Notation(Grammar):
         if stem == "delta" and len(letters) == 2:
             return syntax.Call("delta", letters)
         return syntax.Call("eye", (syntax.Name(below),)) if stem == "I" else None
-
-    def _arguments(self, function: str, start: int, end: int) -> tuple[Tree, ...]:
-        pieces = self.pieces(start, end)
-        if function == "delta":
-            return tuple(self.place(*piece) for piece in pieces)
-        return tuple(self.inside(*piece) for piece in pieces)
 
     def scripted(self, written: str) -> Tree:
         """A name with what stands below and above it, as far as that is part of it."""
@@ -916,7 +911,7 @@ class _Notation(Grammar):
             if len(places := self._split(rest, axes)) == axes:
                 return syntax.Cell(syntax.Name(whole), places)
         if known in names.permutations and self.peek().text == "(":
-            return syntax.Cell(syntax.Name(known), (self.place(*self.group(self.at)),))
+            return syntax.Cell(syntax.Name(known), (self.inside(*self.group(self.at)),))
         if not known and low and "_" in ends:
             # A name that nothing is known of yet.
             self.at = ends["_"]
@@ -960,20 +955,18 @@ class _Notation(Grammar):
         """Return what is differentiated by: ``dz_k``, ``∂z_k``."""
         if self.peek().text == "∂":
             self.at += 1
-            written, self.at = self.run()
-            return self._unraised(self.entry_or_name(self.scripted(written)))
-        written, end = self.run()
-        if written[:1] != "d":
-            raise UnreadNotation
-        if written == "d":
-            # LaTeX has the letters apart.
-            self.at += 1
             written, end = self.run()
-            written = f"d{written}"
+        else:
+            written, end = self.run()
+            if written[:1] != "d":
+                raise UnreadNotation
+            written = written[1:]
+            if not written:
+                # LaTeX has the letters apart.
+                self.at += 1
+                written, end = self.run()
         self.at = end
-        return self._unraised(self.entry_or_name(self.scripted(written[1:])))
-
-    def _unraised(self, by: Tree) -> Tree:
+        by = self.entry_or_name(self.scripted(written))
         if self.peek().text == "^":
             raise Malformed("a power behind a quotient of differentials: write (dy/dx)^2")
         return by
@@ -1026,18 +1019,18 @@ class _Notation(Grammar):
             at = next(at for at in range(start, end) if self.tokens[at].text == "×")
             pieces = [(start, at), (at + 1, end)]
         if len(pieces) > 1:
-            return tuple(self.place(*piece) for piece in pieces)
+            return tuple(self.inside(*piece) for piece in pieces)
         places: list[Tree] = []
         at = start
         while at < end:
             token = self.tokens[at]
             if token.kind == "operator":
-                return (self.place(start, end),)
+                return (self.inside(start, end),)
             if token.kind == "open" or (at + 1 < end and self.tokens[at + 1].kind == "script"):
-                return (*places, self.place(at, end))
+                return (*places, self.inside(at, end))
             if token.kind == "name" and plain_name(token.text) in self.names.permutations:
                 stop = self.partners[at + 1] + 1 if at + 1 < end else end
-                places.append(self.place(at, max(stop, at + 1)))
+                places.append(self.inside(at, max(stop, at + 1)))
                 at = max(stop, at + 1)
                 continue
             if token.kind not in ("name", "number"):
@@ -1061,11 +1054,3 @@ class _Notation(Grammar):
             syntax.Literal(sign) if sign.isdigit() else syntax.Name(sign)
             for sign in letters.replace("_", "")
         )
-
-    def place(self, start: int, end: int) -> Tree:
-        """One place."""
-        return self.inside(start, end)
-
-
-def _number_or_name(text: str) -> Tree:
-    return syntax.Literal(text) if text.isdigit() else syntax.Name(text)

@@ -236,9 +236,10 @@ class _Printer(f.Setter):
         self.is_text, self.is_slashed = style == "text", style != "display"
         self.shapes = shapes
 
-    def around(self, row: t.Row) -> t.Row:
+    def around(self, row: t.Row, fences: str = "()") -> t.Row:
         """A row in brackets that are as tall as it is."""
-        return _around(row)
+        is_tall = t.has(row, t.Fraction, t.Limits, t.Fenced)
+        return t.fenced(row, fences) if is_tall else _bracketed(row, fences)
 
     def bound(self, tree: Tree) -> tuple[t.Row, int]:
         """A row, and how tightly it binds."""
@@ -285,11 +286,10 @@ class _Printer(f.Setter):
 
     def _first(self, tree: Tree) -> t.Row:
         """Return what stands before a factor, which must not go on with a sum that ends it."""
-        return _around(self.row(tree)) if self._is_open(tree) else self.held(tree, PRODUCT)
+        return self.around(self.row(tree)) if self._is_open(tree) else self.held(tree, PRODUCT)
 
     def _is_open(self, tree: Tree) -> bool:
-        """Return whether a product goes on with the last factor of a tree: a sum, a divisor, a
-        root."""
+        """Return whether a product goes on with a tree's last factor: a sum, a divisor, a root."""
         match tree:
             case syntax.Call("limit", _) | syntax.Call("sum" | "mean", (_, _, *_)):
                 return True
@@ -318,11 +318,8 @@ class _Printer(f.Setter):
             return t.fraction(*parts)
         summed = isinstance(below, syntax.Call) and below.function == "sum"
         under = self.held(below, PRODUCT if summed else POSTFIX)
-        return self._first(above) + self._slash + under
-
-    @property
-    def _slash(self) -> t.Row:
-        return t.row(t.Sign("/", "operator")) if self.is_text else t.sign("/")
+        slash = t.row(t.Sign("/", "operator")) if self.is_text else t.sign("/")
+        return self._first(above) + slash + under
 
     def _partial(self, of: t.Row, by: t.Row) -> t.Row:
         above, below = t.PARTIAL + of, t.PARTIAL + by
@@ -364,7 +361,7 @@ class _Printer(f.Setter):
                     return t.row(t.UprightName("lim"), _bracketed(to), t.THIN, inside), PRODUCT
                 return t.row(t.Indexed(t.Limits("lim"), to, t.Row()), inside), PRODUCT
             case "expect", (body,):
-                return t.row(t.UprightName("E", True), _around(self.row(body), "[]")), ATOM
+                return t.row(t.UprightName("E", True), self.around(self.row(body), "[]")), ATOM
             case "operations", _:
                 inside = t.joined(map(self.row, arguments), t.COMMA)
                 return t.row(t.UprightName("ops", True), _bracketed(inside)), ATOM
@@ -377,7 +374,7 @@ class _Printer(f.Setter):
                 is_raised = not self.is_text and "e" not in self.shapes
                 if is_raised and len(t.latex(inside)) <= _RAISED_MOST:
                     return t.index(t.letters("e"), above=inside), POSTFIX
-                function_of = t.row(t.UprightName("exp", True), _around(inside))
+                function_of = t.row(t.UprightName("exp", True), self.around(inside))
                 return function_of, POSTFIX if self.is_text else ATOM
             case "ones" | "zeros", sizes:
                 number = t.number("1" if function == "ones" else "0")
@@ -386,7 +383,7 @@ class _Printer(f.Setter):
             case "eye", (size,):
                 return t.index(t.letters("I"), self.row(size)), ATOM
         inside = t.joined([*map(self.row, arguments), *options], t.COMMA)
-        return t.row(t.UprightName(function, True), _around(inside)), ATOM
+        return t.row(t.UprightName(function, True), self.around(inside)), ATOM
 
     def _goal(self, target: Tree) -> t.Row:
         """Return what a variable tends to."""
@@ -442,12 +439,6 @@ class _Printer(f.Setter):
 def _bracketed(row: t.Row, fences: str = "()") -> t.Row:
     opening, closing = map(t.sign, fences)
     return opening + row + closing
-
-
-def _around(row: t.Row, fences: str = "()") -> t.Row:
-    """A row in brackets that are as tall as it is."""
-    is_tall = t.has(row, t.Fraction, t.Limits, t.Fenced)
-    return t.fenced(row, fences) if is_tall else _bracketed(row, fences)
 
 
 def _opens(row: t.Row) -> bool:

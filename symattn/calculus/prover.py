@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symattn.calculus.choices import Choices
 from symattn.calculus.kernel import kinds
+from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.kinds import Mono, Place
 from symattn.calculus.kernel.proof import Given, Kernel, Last, Shown
 from symattn.calculus.kernel.rules import identity
 from symattn.calculus.kernel.signs import Condition, Exists, Known, Source
 from symattn.calculus.kernel.terms import Poly, Unproved
 from symattn.calculus.language import Array, Index
-from symattn.calculus.records import Record, Recorder, Replayer
-from symattn.calculus.rewriting import Rewriting
+from symattn.calculus.rewriting import ProductKey, Record, Rewriting
 from symattn.calculus.tensors import ParsedLine
 
 _CASES = 24
@@ -31,6 +31,45 @@ class Proof:
     record: Record = field(default_factory=Record, repr=False)
     sources: Mapping[Condition, Source] = field(default_factory=dict, repr=False)
     """The expressions that have no meaning without some of them."""
+
+
+class _Recorder:
+    """Asks for rules, and keeps the answers."""
+
+    def __init__(self, kernel: Kernel, choose: Callable[[Mono], Step | None]) -> None:
+        self._kernel, self._choose = kernel, choose
+        self.record = Record()
+        self._start = kernel.epoch
+
+    def begin(self, _: Record | None = None) -> None:
+        """Keep what comes now in a record of its own."""
+        self.record, self._start = Record(), self._kernel.epoch
+
+    def _key(self, mono: Mono) -> ProductKey:
+        return self._kernel.epoch - self._start, self._kernel.moving, mono
+
+    def __call__(self, mono: Mono) -> Step | None:
+        """The rule for a product, if any."""
+        step = self._choose(mono)
+        if step is not None:
+            self.record.steps[self._key(mono)] = step
+        return step
+
+
+class _Replayer(_Recorder):
+    """Answers from records that were kept."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel, lambda _: None)
+
+    def begin(self, record: Record | None = None) -> None:
+        """Answer from this record from now on."""
+        super().begin()
+        self._answers = (record or Record()).steps
+
+    def __call__(self, mono: Mono) -> Step | None:
+        """The rule for a product, as the record has it."""
+        return self._answers.get(self._key(mono))
 
 
 class Prover:
@@ -51,7 +90,7 @@ class Prover:
         self.kernel = kernel
         self._folded = folded
         self._choices = Choices(kernel)
-        self._choose = Recorder(kernel, self._choices) if ready is None else Replayer(kernel)
+        self._choose = _Recorder(kernel, self._choices) if ready is None else _Replayer(kernel)
         self._known = Known()
         self._sources: dict[Condition, Source] = {}
         self._supposed: set[Array] = set()

@@ -252,8 +252,7 @@ class Sampler:
                 yield _Trial(sizes, "any", 0, entries=_FEW)
 
     def _is_solvable(self, needed: frozenset[Array], sizes: Mapping[str, int]) -> bool:
-        """Return whether so few numbers are in equations at these sizes that they are soon
-        solved."""
+        """Return whether equations at these sizes have few numbers, and are soon solved."""
         equations = (given for given in self._ground.assumed(needed) if mask(given) is None)
         sides = [side for given in equations for side in given.sides]
         bound = [array for array in term.arrays(*sides) if array.body is None]
@@ -265,7 +264,7 @@ class Sampler:
         smallest = self._smallest(line, needed, names)
         if smallest is None:
             plain = max(place.point.sizes.values(), default=0) < _LARGE
-            smallest = self._plainest(line, needed, place) if plain else place
+            smallest = self._plainest(line, place) if plain else place
         sides = smallest.left, smallest.right
         shown = _sizes(line, self._ground, _needed(line, self._ground))
         return Outcome(
@@ -276,8 +275,7 @@ class Sampler:
     def _at(
         self, line: ParsedLine, needed: frozenset[Array], trial: _Trial
     ) -> bool | str | _Difference:
-        """Return what one point says: True, a reason why it says nothing, or where the sides
-        differ."""
+        """Return what one point says: True, why it says nothing, or where the sides differ."""
         try:
             with precision(trial.bits):
                 point = self._point(needed, trial)
@@ -321,8 +319,7 @@ class Sampler:
     def _smallest(
         self, line: ParsedLine, needed: frozenset[Array], names: Sequence[str]
     ) -> _Difference | None:
-        """Return where sides differ at small sizes and plain numbers, if there is such near at
-        hand."""
+        """Return where sides differ at small sizes and plain numbers, if that is near at hand."""
         sums = product((1, 2, 3), repeat=len(names))
         small = sorted(sums, key=lambda lengths: (max(lengths, default=0), sum(lengths)))
         for total in small[:24]:
@@ -330,13 +327,11 @@ class Sampler:
             for number in range(_WHOLE):
                 outcome = self._at(line, needed, _Trial(sizes, "whole", number))
                 if isinstance(outcome, _Difference):
-                    return self._plainest(line, needed, outcome)
+                    return self._plainest(line, outcome)
         return None
 
     @precision(BITS[0])
-    def _plainest(
-        self, line: ParsedLine, needed: frozenset[Array], place: _Difference
-    ) -> _Difference:
+    def _plainest(self, line: ParsedLine, place: _Difference) -> _Difference:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = term.arrays(*sides)
@@ -388,8 +383,7 @@ def _compared(
 
 
 def _is_cheap(line: ParsedLine, needed: frozenset[Array]) -> bool:
-    """Return whether a line can be tried at large sizes: few sums in one another, no
-    derivatives."""
+    """Return whether a line can be tried at large sizes: few nested sums, no derivatives."""
     bodies = [*line.sides, *(part.body for part in needed if part.body is not None)]
     return all(_depth(part) <= 1 for part in bodies)
 

@@ -8,7 +8,7 @@ the largest is the one replaced, so that rules come to an end; where both sides 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any, assert_never
 
@@ -16,10 +16,9 @@ from symattn.calculus.choices import size_of
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
 from symattn.calculus.kernel.kinds import Atom, Exponent, Mono, Place, within
-from symattn.calculus.kernel.proof import Instance, Kernel, Shown
+from symattn.calculus.kernel.proof import Instance, Kernel, Last, Shown
 from symattn.calculus.kernel.terms import FIRST, Poly, Unproved, single
-from symattn.calculus.language import Index
-from symattn.calculus.records import Record
+from symattn.calculus.language import Array, Index
 from symattn.calculus.tensors import ParsedLine
 
 _SOLVED: tuple[type[Atom], ...] = (
@@ -32,6 +31,20 @@ _SOLVED: tuple[type[Atom], ...] = (
 """Kinds that an equation is solved for rather than for others, the last first."""
 _LEARNED = 60
 """So many equations are made rules, those counted again that a later one changes."""
+
+
+#: When a product came up: after how many times of forgetting, and which arrays were varied.
+ProductKey = tuple[int, frozenset[Array], Mono]
+
+
+@dataclass
+class Record:
+    """The choices made for one proof, or to get ready for proofs."""
+
+    steps: dict[ProductKey, Step] = field(default_factory=dict)
+    equations: list[tuple[str, int]] = field(default_factory=list)
+    """Equations that were made of others: how, and of which."""
+    lasts: list[Last] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -162,7 +175,7 @@ class Rewriting:
         with kernel.inside(*target.axes) as variables:
             if len(variables) <= len(axes):
                 return
-            body = kernel.summands(target, variables)
+            body = kernel.opened(target.body, variables)
             for names in permutations(variables, len(axes)):
                 if tuple(each.size for each in names) != axes:
                     continue

@@ -297,8 +297,7 @@ def _matrix(point: SamplePoint, equations: Sequence[ParsedLine], of: Sequence[_N
 
 
 def met(point: SamplePoint, ground: Ground, needed: frozenset[Array]) -> Iterator[SamplePoint]:
-    """Points at or near one that certainly meet what is assumed: by fractions, or by balls with a
-    solution in them."""
+    """Points near one that certainly meet what is assumed: fractions, or balls with a solution."""
     equations = ground.assumed(needed)
     near = chain(_in_fractions(point, equations), _in_balls(point, equations))
     return (each for each in near if all(_holds(each, line) for line in ground.beside(needed)))

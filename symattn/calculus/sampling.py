@@ -471,8 +471,7 @@ class SamplePoint:
         return found.of.get(at, 0) if isinstance(found, Slopes) else found
 
     def _limit(self, value: term.Limit) -> Value:
-        """Return what a body comes near to; at a number from both sides, where both have a
-        meaning."""
+        """Return what a body comes near to; at a number from both sides that have a meaning."""
         with precision(max(_LIMIT_BITS, ctx.prec)):
             if isinstance(value.target, str):
                 return self._approached(value, 1 if value.target == "oo" else -1)
@@ -563,8 +562,7 @@ class SamplePoint:
 
 
 def _is_guard(value: Expr) -> bool:
-    """Return whether an expression is made of steps and deltas: what they are 0 beside is left
-    out."""
+    """Return whether an expression is made of steps and deltas: beside their 0 all is left out."""
     match value:
         case term.Delta() | term.AtMost() | term.Apply("positive"):
             return True

@@ -63,11 +63,6 @@ def constant(value: Expr) -> Tensor:
     return Tensor((), lambda _: value)
 
 
-def position(index: Index) -> Tensor:
-    """An index as a number."""
-    return Tensor((), lambda _: term.Position(index))
-
-
 def whole(array: Array) -> Tensor:
     """All of an array."""
     return Tensor(array.axes, lambda at: Entry(array, at))
@@ -204,6 +199,17 @@ class LineScope:
     def known(self) -> list[str]:
         """All names with a meaning."""
         return [*self.sizes, *self.arrays, *self.permutations]
+
+    def learn_losses(self, losses: Mapping[str, str]) -> list[str]:
+        """Know losses as soon as what they are functions of is known: those that are new."""
+        new = []
+        for name, of in losses.items():
+            if of in self.arrays and name not in self.arrays:
+                array = self.arrays[of]
+                uses = frozenset({array, *array.uses})
+                self.arrays[name] = Array(name, (), of=array, uses=uses)
+                new.append(name)
+        return new
 
 
 _FARTHEST = 1000

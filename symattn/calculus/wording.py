@@ -14,10 +14,12 @@ makes of the formula, and says so. Words alone are words as long as they state n
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile, takewhile
+from pathlib import Path
 from typing import NamedTuple
 
 from symattn.calculus.names import head
@@ -69,12 +71,13 @@ def begins(text: str) -> bool:
 
 # -- words beside formulas ---------------------------------------------------------------
 
-#: Words that are as harmless between others: "the squared loss is".
-_DESCRIBING = vocabulary(
-    "squared square masked centered scaled normalized weighted exponential exponentials logarithm"
-    " logarithms transpose product products quotient sum inverse root reverses error"
-    " summe produkt logarithmus"
-)
+_LISTED = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+_WORDS = {kind: vocabulary(listed) for kind, listed in _LISTED.items()}
+"""Long lists of words, by what the words say beside a formula; the file says what each holds."""
+_DESCRIBING, _MEASURES = _WORDS["describing"], _WORDS["measures"]
+_KINDS, _ROLES, _TELLING = _WORDS["kinds"], _WORDS["roles"], _WORDS["telling"]
+_JOINING = _WORDS["joining"]
+_VERBS = _JOINING | _WORDS["verbs"]
 #: What takes for granted what stands behind it.
 _ASSUMING = vocabulary("assume assuming suppose supposing where")
 _ASSUMED = re.compile(
@@ -97,12 +100,6 @@ _DEFINING = re.compile(
     r"\b(?:let|define\w*|definition|set|put|denote\w*|write|call|sei\w*|setze"
     r"|definier\w*|soit|posons)\b",
     re.IGNORECASE,
-)
-#: What a quantity is that is not the writer's to choose: beside an equation, it is claimed.
-_MEASURES = vocabulary(
-    "gradient gradients derivative derivatives jacobian jacobians hessian hessians slope slopes"
-    " differential differentials mean average variance deviation expectation expected partial"
-    " gradienten ableitung ableitungen mittelwert varianz gradients dérivée dérivées moyenne"
 )
 #: Where another sentence begins.
 _SENTENCES = re.compile(r"(?<!\.\w)[.!?]\W*\s(?=\W*(?:[A-Z]|\0))")
@@ -132,86 +129,15 @@ _BINDING = vocabulary("of for at in on to into a an any each every all such pour
 _TAKING = vocabulary(
     "of nach all each every any row column index indices entry von aller jede de tout"
 )
-#: What a quoted name may be called.
-_KINDS = vocabulary(
-    "real in matrix matrices vector vectors number numbers scalar scalars array function derivative"
-    " derivatives gradient gradients loss weights scores entries input inputs output outputs"
-)
-#: What says of a subject what it is, or gives something; other verbs that say something of one.
-_JOINING = vocabulary(
-    "is are be equals gives give yields yield becomes become was were ist sind wird est vaut es"
-    " has have get gets obtain obtains find finds remains conclude equal denotes denote sei soit"
-    " ergibt liefert erhalten obtient avons haben sont reads stays"
-)
-_VERBS = _JOINING | vocabulary(
-    "do does can could may might must will would should sums sum adds add holds hold held follows"
-    " follow come comes becomes means says say states shows show implies imply factors arrives"
-    " verify goes need want gilt folgt suit reverses whose"
-)
 _ARTICLES = vocabulary("the a an our its")
-#: What may stand between a name and what is said of it, and before what it is.
-_BETWEEN = _ARTICLES | vocabulary(
-    "then also therefore thus hence now again simply just indeed clearly too which that however"
-    " always finally here in fact exactly immediately directly der die das le la"
-)
+_BETWEEN = _ARTICLES | _WORDS["between"]
 #: Of what something is said besides names, and what names the place of what is said.
 _SUBJECTS = _MEASURES | {"loss", "answer", "result", "solution"}
 _LINKS = (_TAKING | _BINDING) - {"a", "an", "of"}
-#: What a name may be called: words that say nothing which could be false.
-_ROLES = vocabulary(
-    "the a an our its one of for in with from by to and der die das ein eine le la un une de"
-    " matrix matrices vector vectors number numbers scalar array real output outputs input inputs"
-    " target targets label labels score scores weights bias logits logit query queries key keys"
-    " value values prediction predictions parameter parameters activation activations token tokens"
-    " sequence batch head heads layer layers network model mask attention hidden rows columns size"
-    " function"
-)
-#: Verbs and numerals that leave nothing what it is.
-_TELLING = vocabulary(
-    "adds aller always could does equal equals goes may might one reverses should stays un une"
-    " vaut von were will wird would"
-)
 #: Words that leave a formula what it is, wherever they stand beside it.
-_NEUTRAL = (_TAKING | _KINDS | _BINDING | _BETWEEN | _ROLES | _VERBS) - _TELLING | vocabulary(
-    # What leads from one formula to the next, and points at it.
-    " so next first second third last consequently accordingly similarly likewise analogously"
-    " obviously thereby particular moreover furthermore but namely well as above below before after"
-    " previously earlier later already easily course since because i.e. e.g. ie eg w.r.t. wrt cf"
-    " q.e.d. qed q.e.d i.e e.g w.r.t this these those it they them their what we us i you one's let"
-    " same both via along through using due according thanks see"
-    # What one does with formulas.
-    " had know note notice observe recall recalls write writes written define defined defines set"
-    " put call called following given giving yielding mean said stated claim claimed proof prove"
-    " proves proved proven shown verified check checked checks answer solution result results use"
-    " used uses insert inserting simplify simplifying simplified apply applying applied compute"
-    " computing computed calculate calculating differentiate differentiating expand expanding"
-    " expanded collect collecting rearrange rearranging rewrite rewriting rewritten substitute"
-    " substituting plug plugging combine combining summing being been factor factoring true right"
-    " correct easy clear told seen done left go going back take taking together start end"
-    # What is spoken of.
-    " definition definitions equation equations formula formulas identity identities rule rules"
-    " chain linearity line lines part parts step steps form case theorem lemma proposition"
-    " corollary remark exercise problem question task example hint property symmetry assumption"
-    " hypothesis notation expression term terms element elements words word arrays sizes shape axis"
-    " functions jacobian partial total losses cost objective weight probability probabilities"
-    " distribution distributions backward forward pass backpropagation residual residuals"
-    " regression linear entropy cross ridge softmax sigmoid relu normalization layernorm variance"
-    " deviation way side sides hand algebra calculus place sense view respect order entrywise"
-    " elementwise componentwise element-wise entry-wise row-wise rowwise component components"
-    " coordinate coordinates read final my desired known cyclic symmetric arrive neuron neurons"
-    " required wanted own simple straightforward complete done computes binomial main useful"
-    " following previous next claims statement exact theory lecture script notes book course"
-    # German.
-    " daher damit somit folglich deshalb nun dann daraus wir mit aus alle jeder jedes den dem des"
-    " und seien wegen laut weil da definition kettenregel produktregel quotientenregel regel summe"
-    " gleichung ableitung ableitungen lösung antwort beweis behauptung zeile zeilen spalte spalten"
-    " sich zeigen setze einsetzen insbesondere aufgabe zu war dass ferner wobei denn zuerst leiten"
-    " ab ableiten einfach offenbar klar beide seiten lösen schreiben folgende"
-    # French.
-    " donc alors ainsi nous par les règle règles chaîne dérivation dérivée définition car puis"
-    " enfin ensuite comme tous toute toutes il que réponse solution preuve ligne lignes colonne"
-    " colonnes et avec dans du d'où fonction"
-)
+_NEUTRAL = (_TAKING | _KINDS | _BINDING | _BETWEEN | _ROLES | _VERBS) - _TELLING
+_NEUTRAL |= _WORDS["leading"] | _WORDS["working"] | _WORDS["spoken"]
+_NEUTRAL |= _WORDS["german"] | _WORDS["french"]
 _SYMMETRIC = vocabulary("symmetric cyclic linear")
 _NAME = r"[$`]?(?P<name>\w+(?:\(\w+\))?)[$`]?"
 _SUMMED = re.compile(

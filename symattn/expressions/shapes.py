@@ -1,9 +1,8 @@
 """Shapes of quantities, the lengths of their axes, and the grids that hold their entries.
 
-A shape follows NumPy: ``()`` a scalar, ``(n,)`` a vector, ``(n, m)`` a matrix; axes
-before these are batches and heads. Every quantity is held as a grid of rows and
-columns: a scalar is 1 by 1, a vector one row, matrices along leading axes lie one below
-the other.
+A shape follows NumPy: ``()`` a scalar, ``(n,)`` a vector, ``(n, m)`` a matrix; axes before these
+are batches and heads. Every quantity is held as a grid of rows and columns: a scalar is 1 by 1, a
+vector one row, matrices along leading axes lie one below the other.
 
 A length may be any, known by a letter: a program whose axes have such lengths says what it computes
 for any size. Letters are added and multiplied, and stand wherever a length does, typed as an

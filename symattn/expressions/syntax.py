@@ -1,8 +1,7 @@
 """The one grammar of symattn: numbers, steps and statements as trees.
 
-Text is split into tokens and parsed by precedence climbing; nothing that was
-read is ever executed. Meaning (shapes, names, values) is given to the trees
-by the floors above.
+Text is split into tokens and parsed by precedence climbing; nothing that was read is ever executed.
+Meaning (shapes, names, values) is given to the trees by the floors above.
 
 Grammar, loosest binding first::
 
@@ -206,7 +205,6 @@ def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:
     """A tree with every name replaced by the tree that ``called`` gives for it; the letters
     that cells count by are no names of quantities.
 
-    >>> from symattn.expressions.syntax import parse, text
     >>> text(renamed(parse("Q @ K.T"), lambda name: Name(name.lower())))
     'q @ k.T'
     """
@@ -221,7 +219,6 @@ def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:
 def names(tree: Tree) -> Iterator[str]:
     """The quantities that a tree names, gradients as ``dL/dQ``.
 
-    >>> from symattn.expressions.syntax import parse
     >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
     ['A', 'V', 'dL/dQ', 'd_k']
     """
@@ -375,7 +372,6 @@ SHOWN = TextStyle(
 def text(tree: Tree) -> str:
     """A tree written down, so that it reads back as the same tree.
 
-    >>> from symattn.expressions.syntax import parse
     >>> text(parse("(A - -2*x) @ V.T / sqrt(d_k)"))
     '(A - -2 * x) @ V.T / sqrt(d_k)'
     >>> text(parse("softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1"))
@@ -389,7 +385,6 @@ def text(tree: Tree) -> str:
 def shown(tree: Tree) -> str:
     """A tree on one line, as it is shown to readers.
 
-    >>> from symattn.expressions.syntax import parse
     >>> shown(parse("-(x**2 * e / (1 + sqrt(e)))")), shown(parse("step(x > 0) * dL/dx"))
     ('-x^2*e/(1 + sqrt(e))', '[x > 0]*dL/dx')
     """
@@ -489,7 +484,6 @@ def key_text(key: int | Tree) -> str:
 def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:
     """An entry of an expression, as text: ``A[0, 2]``, ``(A @ V)[0, 2]``.
 
-    >>> from symattn.expressions.syntax import parse
     >>> entry_text("dL/dQ", parse("dL/dQ"), (0, 2)), entry_text("x + y", parse("x + y"), (1,))
     ('dL/dQ[0, 2]', '(x + y)[1]')
     """
@@ -525,8 +519,7 @@ SIGNS = str.maketrans({**dict.fromkeys(MINUSES, "-"), "×": "*", "·": "*", "÷"
 def parse(text: str, letters: bool = False) -> Tree:
     """The tree of ``text``; :class:`~symattn.errors.Malformed` says what is wrong.
 
-    With ``letters``, as derivations are written, indices are expressions
-    (``S[i, n - 1]``).
+    With ``letters``, as derivations are written, indices are expressions (``S[i, n - 1]``).
 
     >>> parse("Q @ K.T")
     Binary(op='@', left=Name(name='Q'), right=Transposed(operand=Name(name='K')))
@@ -752,7 +745,7 @@ class _Parser:
         kind, token, _ = self.tokens[self.position]
         if kind == "number":
             self.advance()
-            return Literal(_bounded(token, self.text))
+            return Literal(_bounded(token))
         if kind == "gradient":
             self.advance()
             return Gradient(token)
@@ -869,7 +862,7 @@ def _called(
     return Call(function, arguments, options)
 
 
-def _bounded(token: str, text: str) -> str:
+def _bounded(token: str) -> str:
     """``token`` itself if it is a number of a size that is read."""
     mantissa, _, exponent = token.lower().partition("e")
     short = token if len(token) <= 40 else token[:37] + "..."

@@ -403,20 +403,16 @@ def has_index(whole: Row) -> bool:
 # -- LaTeX ------------------------------------------------------------------------------
 
 
-def latex(whole: Row) -> str:
+#: The end of a command that a letter behind it would be read as part of.
+_COMMAND = re.compile(r"\\[A-Za-z]+\Z")
+
+
+def latex(whole: Row, is_index: bool = False) -> str:
     r"""A row in LaTeX's mathematics.
 
     >>> latex(fraction(number("1"), Row((Radical(number("2")),))))
     '\\frac{1}{\\sqrt{2}}'
     """
-    return _row(whole)
-
-
-#: The end of a command that a letter behind it would be read as part of.
-_COMMAND = re.compile(r"\\[A-Za-z]+\Z")
-
-
-def _row(whole: Row, is_index: bool = False) -> str:
     written = ""
     for node in whole.nodes:
         piece = _node(node)
@@ -460,30 +456,30 @@ def _node(node: Node) -> str:
         case Strut(height):
             return _STRUTS[height]
         case Group(inner):
-            return f"{{{_row(inner)}}}"
+            return f"{{{latex(inner)}}}"
         case Fraction(above, below):
-            return rf"\frac{{{_row(above)}}}{{{_row(below)}}}"
+            return rf"\frac{{{latex(above)}}}{{{latex(below)}}}"
         case Radical(inner):
-            return rf"\sqrt{{{_row(inner)}}}"
+            return rf"\sqrt{{{latex(inner)}}}"
         case Indexed(base, below, above):
             written = f"{{{_node(base)}}}" if isinstance(base, Indexed) else _node(base)
-            written += f"_{{{_row(below, True)}}}" if below else ""
-            written += f"^{{{_row(above)}}}" if above else ""
+            written += f"_{{{latex(below, True)}}}" if below else ""
+            written += f"^{{{latex(above)}}}" if above else ""
             return f"{written} " if isinstance(base, Limits) else written
         case Fenced("[", Row((CellGrid("matrix", rows),)), "]"):
             return _lines("bmatrix", rows)
         case Fenced(opening, inner, closing, tight):
-            return _fenced(opening, _row(inner), closing, tight)
+            return _fenced(opening, latex(inner), closing, tight)
         case Big(text, opening):
             return rf"\Big{'l' if opening else 'r'}{text}"
         case Marking(look, inner):
-            return f"{_MARKS[look]}{{{_row(inner)}}}"
+            return f"{_MARKS[look]}{{{latex(inner)}}}"
         case CauseMark(text):
             return rf"\cause{{{text}}}"
         case Styled(display, inner):
-            return rf"\{'displaystyle' if display else 'textstyle'} {_row(inner)}"
+            return rf"\{'displaystyle' if display else 'textstyle'} {latex(inner)}"
         case CellGrid("aligned", rows):
-            body = r" \\ ".join(" &".join(map(_row, cells)).lstrip() for cells in rows)
+            body = r" \\ ".join(" &".join(map(latex, cells)).lstrip() for cells in rows)
             return rf"\begin{{aligned}}[t]{body}\end{{aligned}}"
         case CellGrid(kind, rows):
             return _lines("array}{ll" if kind == "cases" else kind, rows)
@@ -499,7 +495,7 @@ def _fenced(opening: str, inner: str, closing: str, tight: bool) -> str:
 
 
 def _lines(kind: str, rows: tuple[tuple[Row, ...], ...]) -> str:
-    body = r" \\ ".join(" & ".join(map(_row, cells)) for cells in rows)
+    body = r" \\ ".join(" & ".join(map(latex, cells)) for cells in rows)
     return rf"\begin{{{kind}}} {body} \end{{{kind.partition('}')[0]}}}"
 
 

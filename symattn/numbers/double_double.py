@@ -6,26 +6,19 @@ arrays. It stands between floats, which certify nothing, and Arb, which takes a 
 per entry: what it leaves in doubt is for Arb. Matrix products are sums of slices that are
 exact; exponentials, logarithms, sines and the error function are Taylor series.
 
-What is relied on: operations on floats are rounded to nearest, with gradual underflow
-(IEEE 754-2019). The bounds in the literature, ``3 U**2`` and ``5 U**2``,
-are here taken to be ``16 U**2``, U being 2**-53. Bounds are computed in floats
-themselves: what the roundings of a sum of up to 2**20 terms may take from them is
-less than the factor :data:`UP` adds. What underflows in a product or a quotient, of the
-numbers or of their bounds, is less than :data:`TINY`, which is added wherever neither
-factor is known to be 0; sums lose nothing there.
+What is relied on: operations on floats are rounded to nearest, with gradual underflow (IEEE
+754-2019; :mod:`symattn.ieee`). The bounds in the literature, ``3 U**2`` and ``5 U**2``, are here
+taken to be ``16 U**2``, U being 2**-53. Bounds are computed in floats themselves: what the
+roundings of a sum of up to 2**20 terms may take from them is less than the factor :data:`UP` adds.
+What underflows in a product or a quotient, of the numbers or of their bounds, is less than
+:data:`TINY`, which is added wherever neither factor is known to be 0; sums and differences lose
+nothing there.
 
-Error-free transformations of floats, and double-double arithmetic built on them.
-
-A double-double is ``high + low``, ``high`` being the float nearest to the sum; what these
-functions return is one. What is relied on: addition, subtraction and multiplication are
-rounded to nearest and underflow is gradual (:mod:`symattn.ieee`), so that sums and differences
-never lose what is small. ``U`` is 2**-53.
-
-The transformations are those of D. E. Knuth, *The Art of Computer Programming*, volume 2,
-4.2.2, and T. J. Dekker, *A floating-point technique for extending the available precision*,
-Numerische Mathematik 18, 1971; the bounds are those of M. Joldes, J.-M. Muller and V. Popescu,
-*Tight and rigorous error bounds for basic building blocks of double-word arithmetic*, ACM TOMS
-44, 2017.
+What functions of pairs return is a double-double: ``high`` is the float nearest to the sum. The
+transformations are those of D. E. Knuth, *The Art of Computer Programming*, volume 2, 4.2.2, and
+T. J. Dekker, *A floating-point technique for extending the available precision*, Numerische
+Mathematik 18, 1971; the bounds are those of M. Joldes, J.-M. Muller and V. Popescu, *Tight and
+rigorous error bounds for basic building blocks of double-word arithmetic*, ACM TOMS 44, 2017.
 """
 
 from __future__ import annotations
@@ -295,8 +288,7 @@ def multiply(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
 
 
 def scaled(x: DoubleDouble, power: float) -> DoubleDouble:
-    """``x * power`` for a power of two, exactly but for what underflows; a masked score stays
-    one.
+    """``x * power`` for a power of two, exactly but for what underflows; a masked score stays one.
 
     >>> scaled(exact(np.array([3.0])), 0.5).high
     array([1.5])
@@ -522,7 +514,6 @@ def sin(x: DoubleDouble) -> DoubleDouble:
     its product, less than 2**-46, and two sums no larger than that and the low float: less
     than ``2 U**2 |x| + 2**-98`` together. The slope is 1 at most.
 
-    >>> from symattn.numbers.double_double import exact
     >>> near = sin(exact(np.array([1.0, 1e6])))
     >>> near.high, near.error < 2.0**-92
     (array([0.84147098, 0.        ]), array([ True, False]))
@@ -534,7 +525,6 @@ def sin(x: DoubleDouble) -> DoubleDouble:
 def cos(x: DoubleDouble) -> DoubleDouble:
     """``cos(x)``, the sine a quarter of a turn further; see :func:`sin`.
 
-    >>> from symattn.numbers.double_double import exact
     >>> cos(exact(np.zeros(1)))
     DoubleDouble(high=array([1.]), low=array([0.]), error=array([0.]))
     """
@@ -560,7 +550,6 @@ def erf(x: DoubleDouble) -> DoubleDouble:
     The difference to the point is exact: of numbers that are multiples of the float's last
     place, and no larger than it. From 8 on ``1 - erf(x) < 2**-96``. The slope is below 1.13.
 
-    >>> from symattn.numbers.double_double import exact
     >>> near = erf(exact(np.array([-1.0, 1e6])))
     >>> near.high, near.error < 2.0**-92
     (array([-0.84270079,  1.        ]), array([ True,  True]))
@@ -695,7 +684,6 @@ def matmul(x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
     + U) n a c`` together: they are off by less than ``m**2 U (2**(-2 (b+1)) + U) n a c``, times
     1.01. Where all products are added and no sum was rounded, the product is exact.
 
-    >>> from symattn.numbers.double_double import exact
     >>> product = matmul(exact(np.array([[1.0, 2.0**-60]])), exact(np.array([[1.0], [1.0]])))
     >>> product.high, product.low == 2.0**-60, product.error < 2.0**-90
     (array([[1.]]), array([[ True]]), array([[ True]]))

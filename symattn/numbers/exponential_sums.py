@@ -1,20 +1,17 @@
 """Exponential sums: finite sums of ``q * sqrt(m) * exp(r) * atoms``.
 
-``q`` is rational, ``m`` a square-free positive integer, ``r`` a sum of
-rational multiples of such roots and of these times powers of symbols, and the atoms are
-symbols, waves (the cosine or the sine of such a sum) or opaque numbers (a nested root; in
-:mod:`.quotients` a logarithm or an exponential). A sum is a dictionary from the monomial
-``(r, m, atoms)`` to ``q`` without zero coefficients, and with one wave in a
-monomial at most: products of two are sums.
+``q`` is rational, ``m`` a square-free positive integer, ``r`` a sum of rational multiples of such
+roots and of these times powers of symbols, and the atoms are symbols, waves (the cosine or the sine
+of such a sum) or opaque numbers (a nested root; in :mod:`.quotients` a logarithm or an
+exponential). A sum is a dictionary from the monomial ``(r, m, atoms)`` to ``q`` without zero
+coefficients, and with one wave in a monomial at most: products of two are sums.
 
-Square roots of distinct square-free integers are linearly independent over
-the rationals, and exponentials of distinct algebraic numbers, the imaginary ones
-that waves are made of among them, over the algebraic numbers
-(Lindemann-Weierstrass; A. Baker, *Transcendental Number Theory*, theorem 1.4). Those of
-polynomials in symbols that differ by more than a number are so over the algebraic functions
-(J. Ax, *On Schanuel's conjectures*, Ann. Math. 93, 1971).
-So a sum without opaque atoms is zero exactly when its dictionary is empty: that
-is what makes equality decidable."""
+Square roots of distinct square-free integers are linearly independent over the rationals, and
+exponentials of distinct algebraic numbers, the imaginary ones that waves are made of among them,
+over the algebraic numbers (Lindemann-Weierstrass; A. Baker, *Transcendental Number Theory*, theorem
+1.4). Those of polynomials in symbols that differ by more than a number are so over the algebraic
+functions (J. Ax, *On Schanuel's conjectures*, Ann. Math. 93, 1971). So a sum without opaque atoms
+is zero exactly when its dictionary is empty: that is what makes equality decidable."""
 
 from __future__ import annotations
 
@@ -245,8 +242,7 @@ def merged(left: Atoms, right: Atoms) -> Atoms:
 
 
 def _reduced(terms: Sum) -> Sum:
-    """Products of two waves as sums, and even powers of nested roots as what stands under
-    the root."""
+    """Products of two waves as sums, even powers of nested roots as what is under the root."""
     result: Sum = {}
     for (r, m, atoms), q in terms.items():
         rest, factor = _split(atoms)
@@ -359,11 +355,10 @@ def _factors(number: int) -> Iterator[tuple[int, int]]:
 def invert_surd(terms: Sum) -> Sum:
     """``1 / terms`` for a non-zero sum of rational multiples of roots.
 
-    Multiplies by the conjugate in one factor of the radicands after the other
-    until the denominator is rational. Factors without a common divisor serve
-    as primes do, and gcds find them: roots of coprime square-free integers are
-    independent, so each can change its sign alone. So can i, which roots of
-    negative integers are multiples of.
+    Multiplies by the conjugate in one factor of the radicands after the other until the denominator
+    is rational. Factors without a common divisor serve as primes do, and gcds find them: roots of
+    coprime square-free integers are independent, so each can change its sign alone. So can i, which
+    roots of negative integers are multiples of.
     """
     numerator, denominator = constant(1), terms
     for factor in (*reversed(_coprime(abs(m) for _, m, _ in terms)), -1):
@@ -378,8 +373,7 @@ def invert_surd(terms: Sum) -> Sum:
 
 
 def _coprime(numbers: Iterable[int]) -> list[int]:
-    """Pairwise coprime integers above 1, sorted, whose products the
-    (square-free) numbers are.
+    """Pairwise coprime integers above 1, sorted, whose products the (square-free) numbers are.
 
     >>> _coprime([6, 10, 1])
     [2, 3, 5]
@@ -439,8 +433,7 @@ def _root(radicand: int) -> fmpq:
 
 @lru_cache(maxsize=1 << 14)
 def size(exponent: Exponent) -> fmpq:
-    """A rational near the exponent, for sorting what is shown; a float would
-    overflow."""
+    """A rational near the exponent, for sorting what is shown; a float would overflow."""
     return sum(
         (fmpq(p, q) * (_root(b) if isinstance(b, int) else b.weight) for b, p, q in exponent),
         fmpq(0),

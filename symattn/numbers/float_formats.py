@@ -1,9 +1,8 @@
 """Floating-point formats: the nearest number of one, with certainty.
 
-Rounding is monotone, so the nearest number is certain when both ends of an
-enclosure have the same one (Ziv's strategy, as in :mod:`.rounding`). Where they
-don't, the precision grows, and the exact value decides on which side of the
-boundary between two neighbours it is."""
+Rounding is monotone, so the nearest number is certain when both ends of an enclosure have the same
+one (Ziv's strategy, as in :mod:`.rounding`). Where they don't, the precision grows, and the exact
+value decides on which side of the boundary between two neighbours it is."""
 
 from __future__ import annotations
 
@@ -131,9 +130,8 @@ def float_format(name: str) -> BinaryFormat:
 def nearest(real: Real, form: BinaryFormat) -> float:
     """The number of the format nearest to ``real``, ties to even, as a float.
 
-    Underflow is gradual and keeps the sign, overflow gives an infinity, as IEEE 754
-    has it. :class:`Undecided` where the exact value can't be told from the boundary
-    between two numbers.
+    Underflow is gradual and keeps the sign, overflow gives an infinity, as IEEE 754 has it.
+    :class:`Undecided` where the exact value can't be told from the boundary between two numbers.
 
     >>> from symattn.numbers.reading import read
     >>> nearest(read("1/3"), FORMATS["bfloat16"]), nearest(-read("1e-400"), FORMATS["float64"])

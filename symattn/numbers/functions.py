@@ -112,16 +112,6 @@ def sqrt(parts: Parts) -> Parts:
     return quotients.sum_of_products(((root, quotients.inverse({(): below})),))
 
 
-def cos(parts: Parts) -> Parts:
-    """The cosine of a number."""
-    return _turned("cos", parts)
-
-
-def sin(parts: Parts) -> Parts:
-    """The sine of a number."""
-    return _turned("sin", parts)
-
-
 def _turned(function: Circular, parts: Parts) -> Parts:
     """A wave of a number, quarter turns and whole twelfths of pi taken out before: ``sin(x + t)
     = sin x cos t + cos x sin t``, and ``cos x = sin(x + pi/2)``.
@@ -210,8 +200,7 @@ def _negative(parts: Parts) -> Parts:
 
 
 def _is_negative(terms: Sum) -> bool:
-    """Return whether a sum that is not zero is negative; :class:`Undecided` where that depends on
-    symbols."""
+    """Return whether a sum, not zero, is negative; :class:`Undecided` where symbols decide."""
     if quotients.symbols({(): terms}):
         sign = signs.of_parts({(): terms})
         if sign is None:
@@ -239,9 +228,8 @@ def _of_atom(atom: NumberAtom) -> Parts:
 def _denested(terms: Sum) -> Sum | None:
     """``sqrt(a + b sqrt(m))`` as a sum of two roots, where it is one.
 
-    It is exactly when ``a^2 - b^2 m`` is the square of a rational
-    (A. Borodin et al., *Decreasing the nesting depth of expressions
-    involving square roots*, 1985, theorem 1).
+    It is exactly when ``a^2 - b^2 m`` is the square of a rational (A. Borodin et al., *Decreasing
+    the nesting depth of expressions involving square roots*, 1985, theorem 1).
     """
     if any(exponent or atoms for exponent, _, atoms in terms) or len(terms) != 2:
         return None
@@ -261,7 +249,8 @@ def _denested(terms: Sum) -> Sum | None:
     return exponential_sums.add(exponential_sums.root_of_rational(larger), second)
 
 
-_OWN = {"exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "sin": sin}
+_OWN = {"exp": exp, "log": log, "sqrt": sqrt}
+_OWN |= {"cos": partial(_turned, "cos"), "sin": partial(_turned, "sin")}
 
 
 def function(name: str) -> Callable[[Parts], Parts]:

@@ -1,11 +1,10 @@
 """Exponential sums of a softmax with rational scores, packed by Kronecker substitution.
 
-Above the least score of its row every exponential is a whole power of one ``t =
-exp(1/steps)``. A sum of them with whole coefficients is a polynomial in t, held by its
-value at ``2**64`` (Kronecker substitution; von zur Gathen, Gerhard, *Modern Computer
-Algebra*, 8.4): sums and products of such numbers are those of the polynomials, FLINT
-multiplies whole matrices of them, and coefficients below ``2**63`` are the digits that
-they are read off from again."""
+Above the least score of its row every exponential is a whole power of one ``t = exp(1/steps)``. A
+sum of them with whole coefficients is a polynomial in t, held by its value at ``2**64`` (Kronecker
+substitution; von zur Gathen, Gerhard, *Modern Computer Algebra*, 8.4): sums and products of such
+numbers are those of the polynomials, FLINT multiplies whole matrices of them, and coefficients
+below ``2**63`` are the digits that they are read off from again."""
 
 from __future__ import annotations
 

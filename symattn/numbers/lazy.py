@@ -36,15 +36,12 @@ class Operation(Protocol):
 
     def is_beyond(self, budget: Budget, /) -> bool | None:
         """Return whether the form is beyond the budget; None where that isn't known before."""
-        ...
 
     def form(self, operands: Sequence[Parts], /) -> Parts:
         """The closed form of the result."""
-        ...
 
     def ball(self, operands: Sequence[arb], /) -> arb:
         """An enclosure of the result, at the working precision."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -148,12 +145,10 @@ class LazyExpression:
     def enclosure(self, bits: int) -> arb:
         """Like :meth:`ball`, with generic numbers for the symbols.
 
-        :class:`Undecided` where so many operations at so many bits are beyond
-        what is computed.
+        :class:`Undecided` where so many operations at so many bits are beyond what is computed.
         """
-        ball = self._known(bits)
-        if ball is None:
-            order = self._unknown(lambda node: node._known(bits) is not None)
+        if bits not in self._balls:
+            order = self._unknown(lambda node: bits in node._balls)
             if bits > FIRST:
                 if len(order) * bits > ENCLOSURE.most:
                     raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
@@ -161,8 +156,7 @@ class LazyExpression:
             with precision(bits):
                 for node in order:
                     node._balls[bits] = node._evaluated(bits)
-            ball = self._known(bits)
-            assert ball is not None
+        ball = self._balls[bits]
         if bits > FIRST and ball.contains(0) and not ball.is_zero():
             return self._closer(bits, ball)
         return ball
@@ -177,9 +171,6 @@ class LazyExpression:
             closer = self._leading[bits].ball
         return near if closer.contains(0) else closer
 
-    def _known(self, bits: int) -> arb | None:
-        return self._balls.get(bits)
-
     def _unknown(self, is_known: Callable[[LazyExpression], bool]) -> list[LazyExpression]:
         """Return what is to be evaluated, operands first."""
         return in_order(self, lambda node: [x for x in node.operands if not is_known(x)])
@@ -192,12 +183,7 @@ class LazyExpression:
     def _evaluated(self, bits: int) -> arb:
         if self.operation is NUMBER:
             return quotients.ball(self._forms[0])
-        balls = []
-        for operand in self.operands:
-            ball = operand._known(bits)
-            assert ball is not None
-            balls.append(ball)
-        return self.operation.ball(balls)
+        return self.operation.ball([operand._balls[bits] for operand in self.operands])
 
     def _led(self, bits: int) -> LeadingTerm:
         """The number with its leading term, as those of its operands are known."""
@@ -271,8 +257,7 @@ class LazyExpression:
     def checked_form(self) -> Parts | None:
         """The closed form that is to be shown, held against the expression in balls.
 
-        :class:`Refuted` if they are different numbers, which would be a fault
-        of this package.
+        :class:`Refuted` if they are different numbers, which would be a fault of this package.
         """
         parts = self.form()
         if parts is not None and self.operation is NUMBER and quotients.height(parts) > SHOWN.bits:
@@ -408,9 +393,8 @@ class LazyExpression:
         return signs.of_parts(self._forms[0]) if self.operation is NUMBER else None
 
     def _sign_by_balls(self, last: int) -> int | None:
-        """1 or -1 by balls of growing precision, of the expression and then of a
-        short closed form: what cancels in the one may be gone in the other.
-        None where all hold zero."""
+        """1 or -1 by balls of growing precision, of the expression and then of a short closed form:
+        what cancels in the one may be gone in the other. None where all hold zero."""
         sign = _first_sign(self.enclosure, FIRST, min(last, QUICK_BITS))
         if sign is None and last > QUICK_BITS:
             parts = self.form(DECIDING)

@@ -57,8 +57,7 @@ class Letters:
         return self.taken(Symbol(symbol.name, is_positive, None if symbol == plain else symbol))
 
     def taken(self, symbol: Symbol) -> Value:
-        """A symbol as a value, known from here on; :class:`Malformed` where another has its
-        name."""
+        """A symbol as a value, known from here on; :class:`Malformed` if another has its name."""
         if self.known.setdefault(symbol.name, symbol) != symbol:
             raise Malformed(
                 f"two symbols are called {short(symbol.name)!r}, with different assumptions: "

@@ -38,10 +38,9 @@ from symattn.numbers.exponential_sums import (
 def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     """``numerator / denominator`` if that is again a sum and found quickly.
 
-    Long division by the leading term in the lexicographic order of the
-    exponents' coordinates. A quotient's last term is the quotient of the last
-    terms: a step below it, or a quotient longer than the numerator, gives
-    None, and the fraction is left as it stands.
+    Long division by the leading term in the lexicographic order of the exponents' coordinates. A
+    quotient's last term is the quotient of the last terms: a step below it, or a quotient longer
+    than the numerator, gives None, and the fraction is left as it stands.
 
     >>> one, other = ((1, 1, 1),), ((1, 2, 1),)
     >>> wave = exponential_sums.wave
@@ -223,11 +222,7 @@ def _real(angle: Exponent, coefficient: Sum) -> Sum:
     terms: Sum = {}
     if angle[0][1] > 0:
         for (_, m, _), q in coefficient.items():
-            wave = (
-                exponential_sums.wave("cos", angle)
-                if m > 0
-                else exponential_sums.wave("sin", angle)
-            )
+            wave = exponential_sums.wave("cos" if m > 0 else "sin", angle)
             factor: Sum = {((), abs(m), ()): 2 * q if m > 0 else -2 * q}
             exponential_sums.accumulate(terms, exponential_sums.multiply(wave, factor))
     return terms

@@ -54,8 +54,7 @@ def from_text(text: str) -> fmpq | None:
 def from_number(number: object) -> fmpq | None:
     """An int, Fraction, Decimal, fmpq or other rational number; None for the rest.
 
-    :class:`~symattn.errors.Malformed` for a float, a bool, what is not finite
-    and what is too long.
+    :class:`~symattn.errors.Malformed` for a float, a bool, what is not finite and what is too long.
 
     >>> from_number(Decimal("0.50")), from_number(3), from_number("3")
     (1/2, 3, None)

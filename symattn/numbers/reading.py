@@ -92,8 +92,7 @@ def evaluate(tree: syntax.Tree, text: str, letters: Letters | None = None) -> Va
             a, b = evaluate(left, text, letters), evaluate(right, text, letters)
             return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b
         case syntax.Call(name, (operand,), ()) if name in ELEMENTWISE:
-            value = evaluate(operand, text, letters).applied(name)
-            return value
+            return evaluate(operand, text, letters).applied(name)
         case syntax.Power(base, exponent) if letters and (power := _whole(exponent)) is not None:
             return evaluate(base, text, letters) ** power
         case syntax.Name("pi"):

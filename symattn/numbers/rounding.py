@@ -1,19 +1,17 @@
 """Correct rounding to decimals; :mod:`.float_formats` has that to floats.
 
-Rounding is monotone, so a digit is certain when both ends of an enclosure
-round alike. Where they don't, the precision grows (Ziv's strategy; A. Ziv,
-*Fast evaluation of elementary mathematical functions with correctly rounded
-last bit*, ACM TOMS 17, 1991); where a value seems to sit on a boundary, its
-exact value decides on which side of it it is.
+Rounding is monotone, so a digit is certain when both ends of an enclosure round alike. Where they
+don't, the precision grows (Ziv's strategy; A. Ziv, *Fast evaluation of elementary mathematical
+functions with correctly rounded last bit*, ACM TOMS 17, 1991); where a value seems to sit on a
+boundary, its exact value decides on which side of it it is.
 
 Numbers as an exact leading term and a rest: what is left where leading terms cancel.
 
-A ball is as wide as its number is large, so that ``1 + erf(-212)`` holds zero at every
-precision that anybody would pay for, and ``log(1 + exp(-50000))`` too. Here a number is a
-term ``q * sqrt(m) * exp(r)``, or none, and a ball around the rest, however small that is:
-``erf(-212)`` is -1 and ``erfc(212)``. Terms are added and multiplied exactly, and functions
-are expanded about them. What is left of a rest that cancels in its turn is not closer than
-a ball.
+A ball is as wide as its number is large, so that ``1 + erf(-212)`` holds zero at every precision
+that anybody would pay for, and ``log(1 + exp(-50000))`` too. Here a number is a term
+``q * sqrt(m) * exp(r)``, or none, and a ball around the rest, however small that is: ``erf(-212)``
+is -1 and ``erfc(212)``. Terms are added and multiplied exactly, and functions are expanded about
+them. What is left of a rest that cancels in its turn is not closer than a ball.
 """
 
 from __future__ import annotations
@@ -87,15 +85,12 @@ class ExactQueries(Protocol):
 
     def is_zero(self, budget: Budget = DECIDING, /) -> Verdict:
         """Return whether the number is zero, as far as the budget tells."""
-        ...
 
     def sign(self) -> int:
         """-1, 0 or 1; :class:`Undecided` where that can't be told."""
-        ...
 
     def rational(self) -> fmpq | None:
         """The number as a rational, if its form shows that it is one."""
-        ...
 
     def __sub__(self, other: fmpq, /) -> ExactQueries: ...
 
@@ -106,12 +101,10 @@ class Real(Protocol):
 
     def ball(self, bits: int) -> arb:
         """An enclosure computed at ``bits`` bits."""
-        ...
 
     @property
     def value(self) -> ExactQueries:
         """The exact value."""
-        ...
 
 
 def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
@@ -361,8 +354,7 @@ _OWN = {"exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "erf": erf}
 
 
 def function(name: str) -> Callable[[LeadingTerm], LeadingTerm]:
-    """Return an elementary function by its name: of the enclosure alone, where nothing better is
-    known."""
+    """Return an elementary function by its name: of the enclosure where no better is known."""
     return _OWN.get(name) or (lambda x: of_ball(getattr(x.ball, name)()))
 
 

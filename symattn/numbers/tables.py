@@ -1,9 +1,7 @@
-"""Tables of rational numbers, read at once: no value is made of an entry until it is
-asked for.
+"""Tables of rational numbers, read at once: no value is made of an entry until it is asked for.
 
-What is read entry by entry (:mod:`.rows`) takes expressions and tells every fault; here
-only plain integers, fractions, decimals and exact floats are taken, which are what large
-arrays hold.
+What is read entry by entry (:mod:`.rows`) takes expressions and tells every fault; here only plain
+integers, fractions, decimals and exact floats are taken, which are what large arrays hold.
 """
 
 from __future__ import annotations

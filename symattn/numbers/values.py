@@ -1,10 +1,9 @@
 """Exact values: lazy expressions, with closed forms in a readable normal form.
 
-A closed form is a sum of parts ``numerator / (D_1^k_1 D_2^k_2 ...)``. Every
-denominator is a :class:`~symattn.numbers.quotients.Normaliser`, a primitive
-exponential sum such as ``1 + sqrt(e) + e``, kept whole: what a softmax row
-divides by stays one named thing, through sums, products and gradients,
-instead of being multiplied out.
+A closed form is a sum of parts ``numerator / (D_1^k_1 D_2^k_2 ...)``. Every denominator is a
+:class:`~symattn.numbers.quotients.Normaliser`, a primitive exponential sum such as
+``1 + sqrt(e) + e``, kept whole: what a softmax row divides by stays one named thing, through sums,
+products and gradients, instead of being multiplied out.
 
 Equality is decided (:func:`compare`) where the difference has a closed form:
 over one common denominator it is zero exactly when its numerator has no terms
@@ -54,10 +53,9 @@ def _beside(operation: Callable[[Value, Value], T]) -> Callable[[Value, Operand]
 class Value(LazyExpression):
     """An exact number, or an exact linear form where symbols occur.
 
-    Values add, multiply and compare with each other and with integers,
-    Fractions and Decimals. ``==``, ``<`` and ``bool()`` decide exactly, or
-    raise :class:`~symattn.errors.Undecided`; :func:`compare` has three answers.
-    A float is refused, and no value becomes one unasked.
+    Values add, multiply and compare with each other and with integers, Fractions and Decimals.
+    ``==``, ``<`` and ``bool()`` decide exactly, or raise :class:`~symattn.errors.Undecided`;
+    :func:`compare` has three answers. A float is refused, and no value becomes one unasked.
 
     >>> e = rational(1).exp()
     >>> print(e / (1 + rational(fmpq(1, 2)).exp() + e))

@@ -1,9 +1,8 @@
 """Gradients as they flow back through operations (reverse-mode differentiation).
 
-For every operation one rule says how the gradient of the result flows into
-its operands: the vector-Jacobian products that :mod:`symattn.calculus` derives.
-The rules are written with the same operations, so the backward pass runs in
-every arithmetic and prints like any other step.
+For every operation one rule says how the gradient of the result flows into its operands: the
+vector-Jacobian products that :mod:`symattn.calculus` derives. The rules are written with the same
+operations, so the backward pass runs in every arithmetic and prints like any other step.
 
 Nodes by the signs of algebra: what gradients and written functions are put together from.
 """

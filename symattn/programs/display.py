@@ -45,8 +45,7 @@ def names(program: Program) -> dict[int, Tree]:
 
 
 def _again(program: Program, names: Mapping[int, Tree]) -> dict[int, Tree]:
-    """Return what gradients compute once more of the steps, as a softmax its weights, by its
-    name."""
+    """Return what gradients compute once more of the steps, as softmax weights, by its name."""
     known: dict[object, int] = {}
     first: dict[int, int] = {}
     called: dict[int, Tree] = {}
@@ -138,8 +137,6 @@ def _operation(node: Node, x: list[Tree]) -> Tree:
             return Call("causal", (x[0],)) if is_causal else Call("mask", (x[0], x[1]))
         case "pick":
             return syntax.Cell(x[0], keys_of(node.operands[0].shape, node.extra))
-        case "scatter":
-            return Call("scatter", (x[0],))
         case _:
             return Call(node.op, tuple(x))
 

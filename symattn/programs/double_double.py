@@ -1,9 +1,8 @@
 """Pairs of floats with proved bounds: certified enclosures, many entries at a time.
 
-Quicker than balls of Arb (:mod:`~symattn.programs.enclosures`) and of a fixed
-precision: what :mod:`~symattn.numbers.double_double` leaves in doubt is for those. A
-matrix may have axes before its rows and columns, as in
-:mod:`~symattn.programs.enclosures`.
+Quicker than balls of Arb (:mod:`~symattn.programs.enclosures`) and of a fixed precision: what
+:mod:`~symattn.numbers.double_double` leaves in doubt is for those. A matrix may have axes before
+its rows and columns, as in :mod:`~symattn.programs.enclosures`.
 """
 
 from __future__ import annotations
@@ -59,18 +58,6 @@ def enclose(rows: Sequence[Sequence[Value | Masked]]) -> DoubleDouble:
     ]
     grid = len(rows), len(rows[0])
     return double_double.of_balls(balls, FIRST).map(lambda part: part.reshape(grid))
-
-
-def _constant(node: Node) -> DoubleDouble:
-    return enclose([[node.extra]])
-
-
-def _table(node: Node) -> DoubleDouble:
-    return enclose(node.extra)
-
-
-def _triangle(node: Node) -> DoubleDouble:
-    return double_double.exact(np.tril(np.ones(node.grid)))
 
 
 def _add(node: Node, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble:
@@ -210,10 +197,6 @@ def _moved(node: Node, *operands: DoubleDouble) -> DoubleDouble:
     return DoubleDouble(*(MOVES[node.op](node, *part) for part in parts))
 
 
-def _sum(node: Node, x: DoubleDouble) -> DoubleDouble:
-    return reduce(double_double.total, SUMS[node.op], _open(x))
-
-
 def _left_open(node: Node, *operands: DoubleDouble) -> DoubleDouble:
     """Nothing is known of what an operation without a row here gives: balls tell."""
     lead = np.broadcast_shapes(*(x.shape[:-2] for x in operands))
@@ -221,18 +204,20 @@ def _left_open(node: Node, *operands: DoubleDouble) -> DoubleDouble:
 
 
 _OPERATIONS: Mapping[str, Callable[..., DoubleDouble]] = {
-    "constant": _constant, "table": _table, "triangle": _triangle, **dict.fromkeys(MOVES, _moved),
+    "constant": lambda node: enclose([[node.extra]]), "table": lambda node: enclose(node.extra),
+    "triangle": lambda node: double_double.exact(np.tril(np.ones(node.grid))),
+    **dict.fromkeys(MOVES, _moved),
     # Of a masked score that is put among zeros nothing is known.
     "scatter": lambda node, x: _moved(node, _open(x)),
     "negate": lambda node, x: double_double.negative(_open(x)), "add": _add,
     "subtract": _subtract, "multiply": _multiply, "divide": _divide, "matmul": _matmul,
-    "sqrt": lambda node, x: double_double.sqrt(_open(x)),
-    "exp": lambda node, x: double_double.exp(x),
-    "log": lambda node, x: double_double.log(_open(x)), "tanh": _tanh,
+    **dict.fromkeys(
+        ("sqrt", "log", "sin", "cos", "erf"),
+        lambda node, x: getattr(double_double, node.op)(_open(x)),
+    ),
+    "exp": lambda node, x: double_double.exp(x), "tanh": _tanh, "softmax": _softmax, "hide": _hide,
     "maximum": lambda node, x, y: double_double.maximum(x, y),
     "above": lambda node, x, y: double_double.above(x, y),
-    "sin": lambda node, x: double_double.sin(_open(x)),
-    "cos": lambda node, x: double_double.cos(_open(x)),
-    "erf": lambda node, x: double_double.erf(_open(x)), "softmax": _softmax, "hide": _hide,
-    **dict.fromkeys(SUMS, _sum), "rowmax": _rowmax,
+    **dict.fromkeys(SUMS, lambda node, x: reduce(double_double.total, SUMS[node.op], _open(x))),
+    "rowmax": _rowmax,
 }  # fmt: skip

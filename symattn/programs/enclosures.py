@@ -1,8 +1,7 @@
 """Balls: certified enclosures of every entry, whole matrices at a time.
 
-The precision is that of the surrounding
-:func:`~symattn.numbers.balls.precision` block. An operation that is not
-defined on a ball (a division by one that contains zero) gives a ball without
+The precision is that of the surrounding :func:`~symattn.numbers.balls.precision` block. An
+operation that is not defined on a ball (a division by one that contains zero) gives a ball without
 bound; the exact arithmetic then settles what the entry is.
 
 Floats: the quick arithmetic, for sizing things up; never for a printed digit.
@@ -18,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import chain, starmap
+from operator import neg, truediv
 from typing import Any, get_args
 
 import numpy as np
@@ -329,12 +329,9 @@ _Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
 
 
 def _closer_product(node: Node) -> _Dot | None:
-    """Return what encloses entries of a matrix product closely where the terms that are as good as
-    all of it cancel; None where nothing is known of the left factor.
-
-    What flows into scores sums to 0 by rows, weights sum to 1: two of a row that share nearly
-    all of it are as good as opposite, two weights that are nearly 1 as good as equal.
-    """
+    """Return what encloses entries of a matrix product closely; None where nothing is known of the
+    left factor. Two of a row that sums to 0 and share nearly all of it are as good as opposite, two
+    weights that are nearly 1 as good as equal."""
     left = node.operands[0]
     if sums_to_zero(left):
         return _from_heaviest
@@ -392,8 +389,7 @@ class FloatOperations:
 
 
 def applied(node: Node, operands: Sequence[Matrix]) -> Matrix:
-    """Return what an operation makes of floats, where NumPy is not to warn of what are no
-    numbers."""
+    """Return what an operation makes of floats, where NumPy must not warn of what is no number."""
     result: Matrix = _OPERATIONS[node.op](node, *operands)
     return result
 
@@ -473,15 +469,14 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
 
 
 # -- balls of single entries -------------------------------------------------------------
-# Each costs only what it depends on, at the precision it needs.
-#
-# Whole matrices of balls are quicker by the entry (:mod:`~symattn.programs.enclosures`); here one
-# entry in doubt is followed up. The precision is that of the surrounding
-# :func:`~symattn.numbers.balls.precision` block, in which entries must be asked for.
+# Whole matrices are quicker by the entry; here one entry in doubt is followed up, and costs only
+# what it depends on. It must be asked for in a block of its precision.
 
 
 class _BallScalars:
     """Balls as scalars; see :class:`~symattn.programs.entrywise.Scalars`."""
+
+    negative, quotient, above = staticmethod(neg), staticmethod(truediv), staticmethod(above)
 
     def constant(self, value: Value) -> arb:
         return value.enclosure(ctx.prec)
@@ -490,19 +485,10 @@ class _BallScalars:
         return sum(items, arb(0))
 
     def sum_of_products(self, pairs: Iterable[tuple[arb, arb]]) -> arb:
-        result = arb(0)
-        for x, y in pairs:
-            result += x * y
-        return result
-
-    def negative(self, x: arb) -> arb:
-        return -x
+        return sum((x * y for x, y in pairs), arb(0))
 
     def divisor(self, y: arb) -> arb:
         return y
-
-    def quotient(self, x: arb, divisor: arb) -> arb:
-        return x / divisor
 
     def function(self, name: Elementwise, x: arb) -> arb:
         result: arb = getattr(x, name)()
@@ -510,9 +496,6 @@ class _BallScalars:
 
     def largest(self, items: Sequence[arb], *, to_first: bool) -> arb:
         return reduce(arb.max, items)
-
-    def above(self, x: arb, y: arb) -> arb:
-        return above(x, y)
 
     def is_positive(self, x: arb) -> bool:
         return bool(x > 0)

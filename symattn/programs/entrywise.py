@@ -1,15 +1,15 @@
 """Entry by entry: what every operation does, over any kind of scalar.
 
-The one walk over a program's nodes by their entries. Exact values are one kind
-of scalar (here); the audit's terms and the sheets' worked formulas are others.
-A :class:`LazyGrid` computes an entry when it is asked for and keeps it, so one
-entry of a large gradient costs only what it depends on.
+The one walk over a program's nodes by their entries. Exact values are one kind of scalar (here);
+the audit's terms and the sheets' worked formulas are others. A :class:`LazyGrid` computes an entry
+when it is asked for and keeps it, so one entry of a large gradient costs only what it depends on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
+from operator import mul, neg
 from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
@@ -37,43 +37,33 @@ class Scalars(Protocol[S]):
 
     def constant(self, value: Value) -> S:
         """A number of the program."""
-        ...
 
     def total(self, items: Iterable[S]) -> S:
         """The sum of the items."""
-        ...
 
     def sum_of_products(self, pairs: Iterable[tuple[S, S]]) -> S:
         """``sum(a * b)`` over the pairs."""
-        ...
 
     def negative(self, x: S) -> S:
         """``-x``."""
-        ...
 
     def divisor(self, y: S) -> S:
         """``y`` made ready to be divided by, once for all its quotients."""
-        ...
 
     def quotient(self, x: S, divisor: S) -> S:
         """``x / y``, by the :meth:`divisor` of y."""
-        ...
 
     def function(self, name: Elementwise, x: S) -> S:
         """``sqrt``, ``exp``, ... of x."""
-        ...
 
     def largest(self, items: Sequence[S], *, to_first: bool) -> S:
         """The largest; of equal ones the gradient is the first one's, or shared."""
-        ...
 
     def above(self, x: S, y: S) -> S:
         """1 where x is the larger, else 0."""
-        ...
 
     def is_positive(self, x: S) -> bool:
         """Return whether x is known to be positive."""
-        ...
 
 
 class LazyGrid(Generic[S]):
@@ -169,8 +159,7 @@ class Entrywise(Generic[S]):
     def _copy(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return x.at
 
-    def _reshape(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
-        return x.at
+    _reshape = _copy
 
     def _transpose(self, node: Node, x: LazyGrid[S]) -> Compute[S]:
         return lambda i, j: x.at(j, i)
@@ -330,23 +319,15 @@ class _Exact:
     def constant(self, value: Value) -> Value:
         return value
 
-    def total(self, items: Iterable[Value]) -> Value:
-        return values.total(items)
+    total = staticmethod(values.total)
+    negative, quotient = staticmethod(neg), staticmethod(mul)
+    divisor = staticmethod(Value.inverse)
 
     def sum_of_products(self, pairs: Iterable[tuple[Value, Value]]) -> Value:
         charge(0)  # Where nothing is left no pairs are made.
         known = [*pairs]
         spend(len(known))
         return values.sum_of_products(known)
-
-    def negative(self, x: Value) -> Value:
-        return -x
-
-    def divisor(self, y: Value) -> Value:
-        return y.inverse()
-
-    def quotient(self, x: Value, divisor: Value) -> Value:
-        return x * divisor
 
     def function(self, name: Elementwise, x: Value) -> Value:
         return x.applied(name)

@@ -4,16 +4,13 @@ A :class:`Node` is one operation on matrices. Its nominal shape follows NumPy:
 ``()`` a scalar, ``(n,)`` a vector, ``(n, m)`` a matrix. Every arithmetic holds
 it as a grid of rows and columns: a scalar is 1 by 1, a vector one row.
 
-Each function below checks the shapes, says what doesn't fit, and returns the
-node.
+Each function below checks the shapes, says what doesn't fit, and returns the node.
 
 Running a program in an arithmetic.
 
-An arithmetic says what each operation does to its matrices; the same program
-runs in all of them: entry by entry over any kind of scalar
-(:mod:`~symattn.programs.entrywise`), in polynomials
-(:mod:`~symattn.programs.polynomials`), in balls
-(:mod:`~symattn.programs.enclosures`) and in floats
+An arithmetic says what each operation does to its matrices; the same program runs in all of them:
+entry by entry over any kind of scalar (:mod:`~symattn.programs.entrywise`), in polynomials
+(:mod:`~symattn.programs.polynomials`), in balls (:mod:`~symattn.programs.enclosures`) and in floats
 (:mod:`~symattn.programs.enclosures`).
 """
 
@@ -40,9 +37,8 @@ from symattn.numbers.values import Value
 #: less than every number.
 Arithmetic = Literal["add", "subtract", "multiply", "divide", "maximum", "above"]
 
-#: All operations that arithmetics know; others are written in these. ``given``,
-#: ``constant``, ``table`` and ``triangle`` have no operands; ``scatter`` and ``spread``
-#: occur in gradients only.
+#: All operations that arithmetics know; others are written in these. ``given``, ``constant``,
+#: ``table`` and ``triangle`` have no operands; ``scatter`` and ``spread`` occur in gradients only.
 Op = (
     Literal["given", "constant", "table", "triangle", "copy", "reshape", "transpose", "negate"]
     | Arithmetic
@@ -90,10 +86,9 @@ class WrittenCall:
 class Node:
     """One operation: what it does, to what, and the shape of the result.
 
-    ``extra`` is what the operation needs besides its operands: the name of an
-    input, the value of a constant, the keys of an index; ``written`` the call that it
-    stands for. Operands always have smaller serial numbers, so sorting by them is an
-    order of evaluation.
+    ``extra`` is what the operation needs besides its operands: the name of an input, the value of a
+    constant, the keys of an index; ``written`` the call that it stands for. Operands always have
+    smaller serial numbers, so sorting by them is an order of evaluation.
     """
 
     op: Op
@@ -128,9 +123,8 @@ def ancestors(
     stop: Callable[[Node], bool] = lambda node: False,
     through: Callable[[Node], tuple[Node, ...]] = lambda node: node.operands,
 ) -> list[Node]:
-    """All nodes that the targets need, themselves included, in order; not
-    those that ``stop``, nor what only they need. A node needs what it is reached
-    ``through``, its operands."""
+    """All nodes that the targets need, themselves included, in order; not those that ``stop``, nor
+    what only they need. A node needs what it is reached ``through``, its operands."""
     nodes: dict[int, Node] = {}
     waiting = list(targets)
     while waiting:
@@ -155,8 +149,7 @@ def replaced(node: Node, put: Mapping[int, Node]) -> Node:
     return known[node.serial]
 
 
-#: How a gradient flows through a call: (node, what flows into it) to what flows into each
-#: operand.
+#: How a gradient flows through a call: (node, what flows into it) to what flows into each operand.
 Back = Callable[[Node, Node], "list[Node | None]"]
 
 
@@ -482,11 +475,10 @@ Leaf = Callable[[Node], "M | None"]
 class RunArithmetic(Protocol[M]):
     """Arithmetic that a program can run in: one method for all operations.
 
-    One that ``centres`` gets the weights of a mean as a third operand where something
-    is subtracted from what it is the mean of
-    (:func:`~symattn.programs.nodes.weights_of_mean`), and one that ``sees_factors`` then those
-    of the matrix product that this is (:func:`~symattn.programs.nodes.factors_of`), as for a
-    softmax.
+    One that ``centres`` gets the weights of a mean as a third operand where something is subtracted
+    from what it is the mean of (:func:`~symattn.programs.nodes.weights_of_mean`), and one that
+    ``sees_factors`` then those of the matrix product that this is
+    (:func:`~symattn.programs.nodes.factors_of`), as for a softmax.
     """
 
     centres: bool
@@ -494,7 +486,6 @@ class RunArithmetic(Protocol[M]):
 
     def apply(self, node: Node, operands: list[M]) -> M:
         """The result of ``node`` given those of its operands."""
-        ...
 
 
 class Run(Generic[M]):

@@ -105,8 +105,7 @@ class Polynomials:
 
 
 class _Products(Sequence[PackedPart]):
-    """Parts times whole numbers, multiplied when they are used: those of all entries would
-    fill the memory."""
+    """Parts times whole numbers, multiplied when used: those of all entries fill the memory."""
 
     def __init__(self, parts: Sequence[PackedPart | None], factors: Sequence[fmpz]) -> None:
         self._parts, self._factors = parts, factors

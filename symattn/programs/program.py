@@ -103,9 +103,8 @@ class Program:
     def lower(self, text: str) -> Node:
         """The node of an expression over this program's quantities.
 
-        ``dL/dQ`` and ``grad(Q)`` are the gradient with respect to ``Q``, and
-        so is ``dQ`` where no quantity has that name. Raises
-        :class:`Malformed` for functions and shapes that don't fit,
+        ``dL/dQ`` and ``grad(Q)`` are the gradient with respect to ``Q``, and so is ``dQ`` where no
+        quantity has that name. Raises :class:`Malformed` for functions and shapes that don't fit,
         :class:`UnknownName` for names.
         """
         return self.lower_tree(syntax.parse(text))
@@ -144,7 +143,9 @@ class Program:
             case syntax.Binary(op, left, right):
                 x, y = lower(left), lower(right)
                 try:
-                    return nodes.matmul(x, y) if op == "@" else _elementwise(op, x, y)
+                    if op == "@":
+                        return nodes.matmul(x, y)
+                    return nodes.elementwise(_OPERATORS[op], x, y)
                 except Malformed as error:
                     raise Malformed(f"{error}{self._bindings(tree)}") from None
             case syntax.Transposed(operand):
@@ -175,8 +176,7 @@ class Program:
         raise UnknownName(no_quantity(name, self.quantities, self.functions))
 
     def definition(self, call: WrittenCall) -> Node:
-        """Return what a function of one's own makes of its parameters, given in the shapes of a
-        call.
+        """Return what a function of one's own makes of parameters in the shapes of a call.
 
         Raises :class:`Malformed` where that is not to be said in letters alone.
         """
@@ -292,10 +292,6 @@ def _exponent(tree: syntax.Tree) -> Node:
         raise Malformed(f"a power takes a whole number written out, found {written}") from None
 
 
-def _elementwise(op: str, x: Node, y: Node) -> Node:
-    return nodes.elementwise(_OPERATORS[op], x, y)
-
-
 def _array(tree: syntax.Array) -> Node:
     """The node of numbers in brackets; raises :class:`Malformed` where rows differ in length
     or something is no number."""
@@ -335,8 +331,7 @@ def name_fault(name: str) -> str:
 
 
 def symbol_fault(name: str) -> str:
-    """Return what is wrong with the name of a symbol, which stands in numbers beside e and
-    functions.
+    """Return what is wrong with a symbol's name, which stands in numbers beside e and functions.
 
     >>> symbol_fault("e"), symbol_fault("g1")
     ("'e' is reserved for Euler's number: call it E or e1", '')
@@ -350,13 +345,9 @@ def symbol_fault(name: str) -> str:
     return name_fault(name)
 
 
-def program(
-    given: Mapping[str, Shape], steps: Mapping[str, Step], unreadable: Iterable[str] = ()
-) -> Program:
-    """The program of the steps, in order; :class:`Malformed` lists all faults.
-
-    Steps that use an ``unreadable`` quantity, or a faulty step, are passed
-    over: they are no faults of their own.
+def program(given: Mapping[str, Shape], steps: Mapping[str, Step]) -> Program:
+    """The program of the steps, in order; :class:`Malformed` lists all faults. Steps that use a
+    faulty step are passed over: they are no faults of their own.
 
     >>> program({"Q": (3, 4), "K": (3, 4)}, {"S": "Q @ K"})
     Traceback (most recent call last):
@@ -365,7 +356,7 @@ def program(
 left to meet as many rows on the right, found 3; the right side transposed (.T) would fit \
 (Q is 3x4, K is 3x4)
     """
-    sound, faults = sound_part(given, steps, unreadable)
+    sound, faults = sound_part(given, steps)
     if faults:
         raise Malformed(faults)
     return sound
@@ -379,8 +370,8 @@ def sound_part(
     functions: Mapping[str, OwnFunction] | None = None,
 ) -> tuple[Program, list[Fault]]:
     """Like :func:`program`: the program of what has no fault, and the faults. ``loss`` is the
-    step that ``grad(W)`` is of, ``functions`` are those of one's own; an ``unreadable`` one of
-    these is passed over like a quantity.
+    step that ``grad(W)`` is of, ``functions`` are those of one's own; steps that use what is
+    ``unreadable``, a quantity or such a function, are passed over as well.
 
     >>> made, faults = sound_part({"Q": (3, 4)}, {"S": "Q + R", "T": "Q @ Q.T"})
     >>> list(made.quantities), [fault.where for fault in faults]
@@ -459,7 +450,6 @@ def differentiate(forward: Program, output: str) -> Program:
     quantity of the output's shape. The gradient with respect to a step is
     taken as if the step were an input: through its uses only.
 
-    >>> from symattn.programs.program import program
     >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "A": "softmax(S)"})
     >>> sorted(differentiate(p, "A").gradients)
     ['A', 'K', 'Q', 'S']
@@ -481,7 +471,6 @@ def uses(program: Program) -> int:
     """Return how often steps use an entry in making another, and once more for each two
     that one entry is made of: what there is to differentiate.
 
-    >>> from symattn.programs.program import program
     >>> uses(program({"Q": (2, 3), "K": (3, 4)}, {"S": "Q @ K"})) == 8 * 6 + 6 * 6
     True
     """

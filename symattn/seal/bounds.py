@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from math import ceil
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
-from symattn.numbers.balls import charge
+from symattn.numbers.balls import charge, precision
 from symattn.seal.definitions import Definition, Definitions, Unstated
 from symattn.seal.terms import (
     Choice,
@@ -82,6 +83,7 @@ class Numbers:
 
 #: Bits of the balls that bounds are taken from.
 _BALLS = 320
+precise = partial(precision, _BALLS)
 #: Decimals of bounds at the first step, and how many fewer at each later one, as wider bounds
 #: leave room for what a step adds up; of large numbers fewer by the digits before the point.
 _DECIMALS, _WIDER = 40, 2
@@ -128,8 +130,7 @@ class Bounds:
         return None if isinstance(found, arb) else found
 
     def lemma(self, part: Part) -> Theorem:
-        """Return what an entry or a function comes to; before it are made those that it rests
-        on."""
+        """Return what an entry or a function comes to; those that it rests on are made before."""
         waiting = [part]
         while waiting:
             top = waiting[-1]
@@ -186,8 +187,7 @@ class Bounds:
         return " ".join((*tactics, *self._rational(term)))
 
     def opening(self, term: Term) -> str | None:
-        """The tactics that open all that a term is made of, down to rational numbers; None where
-        that is too much."""
+        """The tactics that open a term down to rational numbers; None where that is too much."""
         opened: dict[str, None] = {}
         known: dict[Entry, str] = {}
         rational: dict[str, None] = {}
@@ -249,8 +249,7 @@ class Bounds:
         return Theorem(name, f"{low} <= {statement} <= {high}", f"{prepared} bounded.")
 
     def _decimals(self, part: Part, body: Term) -> int:
-        """Return how many decimals can be told of a part by what its own parts' lemmas tell of
-        them."""
+        """Return how many decimals of a part can be told by the lemmas of its own parts."""
 
         def known(entry: Entry) -> fmpq | arb:
             return self._known.get(entry, self.numbers[entry])
@@ -271,16 +270,6 @@ def _opened(names: Iterable[str]) -> str:
 def _choices(term: Term) -> Iterator[str]:
     """Return what a term asks of indices."""
     return (part.condition for part in parts(term) if isinstance(part, Choice))
-
-
-class precise:
-    """Balls of many bits."""
-
-    def __enter__(self) -> None:
-        self._before, ctx.prec = ctx.prec, _BALLS
-
-    def __exit__(self, *_: object) -> None:
-        ctx.prec = self._before
 
 
 def ends(ball: arb, decimals: int) -> tuple[str, str]:

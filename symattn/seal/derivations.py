@@ -363,8 +363,7 @@ class _Derivation:
             )
 
     def _definition(self, array: Array) -> str:
-        """A derivative is defined where it is taken, all else as a function of what it is made
-        of."""
+        """A derivative is defined where it is taken, all else as a function of its parts."""
         terms, name = self.terms, self.terms.names[array]
         assert array.body is not None
         with terms.binding(*array.params) as params:

@@ -297,8 +297,10 @@ class Derivatives:
         loss = self._names.fresh(f"loss_by_{of.name}{self._after}")
         lets = self._lets([node for node in moving.values() if self._is_defined(node, by)], of.name)
         proof = "\n".join(self._proof(by, moving))
-        body = self._loss_text()
-        words = f"Definition {loss} ({of.name} : nat -> nat -> R) : R :={lets}\n  {body}."
+        flow = self._upstream.at(I, J) * self._definitions.of(self._output).at(I, J)
+        rows, columns = self._output.grid
+        whole = Sum(rows, "i", Sum(columns, "j", flow)) if self._output.shape else flow
+        words = f"Definition {loss} ({of.name} : nat -> nat -> R) : R :={lets}\n  {text(whole)}."
         m, n = of.grid
         theorem = Theorem(
             self._names.fresh(f"{gradient.name}_is_derivative"),
@@ -329,12 +331,6 @@ class Derivatives:
             words += f"\n  let {made.name}{indices} := {text(local(made.term, names))} in"
             names.add(made.name)
         return words
-
-    def _loss_text(self) -> str:
-        m, n = self._output.grid
-        of = self._definitions.of(self._output)
-        flow = self._upstream.at(I, J) * of.at(I, J)
-        return text(flow if of.is_number else Sum(m, "i", Sum(n, "j", flow)))
 
     # -- what flows back ---------------------------------------------------------------------
 

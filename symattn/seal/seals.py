@@ -254,8 +254,7 @@ class Seal:
 
 
 def seal(sealing: Sealing, checked: Checked) -> Seal:
-    """The seal of what was checked. Nothing is sealed that rests on more than the axioms of the
-    real numbers."""
+    """The seal of what was checked: nothing that rests on more than the reals' axioms is sealed."""
     proved = {x.name for x in checked.file.sealing() if x.proof is not None and checked.is_sound}
     defined = len(proved & sealing.defined)
     counts = len(proved) - defined, defined, sealing.count

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Literal, cast
+from operator import add, mul, sub, truediv
+from typing import Any, Literal, cast
 
 from flint import arb, fmpq
 
@@ -26,7 +27,6 @@ from symattn.expressions.trees import (
 )
 
 Env = Mapping[str, int]
-Exact = "fmpq | arb"
 
 
 #: Operations of two numbers, as they are written; those that are words stand before them.
@@ -373,21 +373,19 @@ class Undecided(Exception):
     """An order of two numbers that is not known."""
 
 
+_COMPUTED: Mapping[str, Callable[[Any, Any], fmpq | arb]] = {
+    "+": add, "-": sub, "*": mul, "/": truediv,
+}  # fmt: skip
+
+
 def _operated(sign: str, x: fmpq | arb, y: fmpq | arb) -> fmpq | arb:
     nothing = [isinstance(number, fmpq) and number == 0 for number in (x, y)]
     if (sign == "*" and any(nothing)) or (sign == "/" and nothing[0] and not nothing[1]):
         return fmpq(0)
     if isinstance(x, arb) or isinstance(y, arb):
         x, y = arb(x), arb(y)
-    match sign:
-        case "+":
-            return x + y
-        case "-":
-            return x - y
-        case "*":
-            return x * y
-        case "/":
-            return x / y
+    if (computed := _COMPUTED.get(sign)) is not None:
+        return computed(x, y)
     if not (x > y or x <= y):
         raise Undecided(f"{x} and {y} are too close")
     if sign == "above":

@@ -15,7 +15,7 @@ from math import floor
 from typing import Any
 
 from symattn.calculus.kernel import kinds
-from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place, Where
+from symattn.calculus.kernel.kinds import UNIT, Atom, Exponent, Mono, Place
 from symattn.calculus.kernel.signs import Condition, Signs
 from symattn.calculus.kernel.terms import (
     FIRST,
@@ -83,7 +83,7 @@ class Computing(Signs):
         self.steps: list[Step] = []
         self._makers: Mapping[type[Atom], Callable[..., Poly]] = {
             kinds.Entry: self.entry,
-            kinds.Derivative: self.derivative,
+            kinds.Derivative: lambda of, by: self.made(kinds.Derivative, of, by),
             kinds.Position: self.position,
             kinds.Delta: self.equal,
             kinds.AtMost: self.at_most,
@@ -329,10 +329,6 @@ class Computing(Signs):
             parts.append(self.made(kinds.Sum, axes, self.closed(inner, own)))
         return self.product(parts)
 
-    def summands(self, atom: kinds.Sum, variables: tuple[Index, ...]) -> Mono:
-        """The product that a sum adds up, at its indices."""
-        return self.opened(atom.body, variables)
-
     # -- making again ----------------------------------------------------------------------------
 
     def put(self, poly: Poly, to: Mapping[Index, Place]) -> Poly:
@@ -372,7 +368,7 @@ class Computing(Signs):
                 return power(atom, e)
             case kinds.Sum(axes):
                 with self.inside(*axes) as variables:
-                    value = self.sum(variables, of([(self.summands(atom, variables), UNIT)]))
+                    value = self.sum(variables, of([(self.opened(atom.body, variables), UNIT)]))
             case kinds.Limit(variable, target):
                 # Its body was computed above the end, if that is a number.
                 value = self.tending(variable, target, lambda: of(atom.parts), is_above=True)
@@ -386,10 +382,6 @@ class Computing(Signs):
     def entry(self, array: Array, at: tuple[Place, ...]) -> Poly:
         """An entry of an array."""
         return self.made(kinds.Entry, array, at)
-
-    def derivative(self, of: Where, by: Where) -> Poly:
-        """The derivative of an entry in another that is not taken apart."""
-        return self.made(kinds.Derivative, of, by)
 
 
 def _is_end(first: Place, second: Place) -> bool:

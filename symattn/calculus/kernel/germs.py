@@ -180,7 +180,7 @@ class Germs:
     def _sum(self, atom: kinds.Sum) -> Germ:
         kernel = self.kernel
         with kernel.inside(*atom.axes) as variables:
-            germ = self.of(single(kernel.summands(atom, variables)))
+            germ = self.of(single(kernel.opened(atom.body, variables)))
             growths = [growth for growth, _ in (*germ.parts, *germ.errors) if growth]
             if not all(map(self._fades, growths)):
                 raise Unproved("a sum of what grows")

@@ -157,8 +157,7 @@ class Kernel(Reading):
 
     @staticmethod
     def _wherever(conditions: set[Condition]) -> set[Condition]:
-        """Return what is assumed if no place is named that need not exist: where one does not,
-        nothing is."""
+        """Return what is assumed: nothing where a place is named that need not exist."""
         there = (isinstance(x, Exists) and isinstance(x.at[0], Index) for x in conditions)
         return set() if any(there) else conditions
 

@@ -134,8 +134,7 @@ class Reading(Slopes):
 
     @contextmanager
     def _guarded(self, parts: Iterable[Expr], env: Env) -> Iterator[None]:
-        """While this lasts the comparisons among some factors hold: where they don't, the
-        product is 0."""
+        """While this lasts comparisons among factors hold: where they don't, the product is 0."""
         before = self.guards
         for part in parts:
             match part:
@@ -313,8 +312,7 @@ class Reading(Slopes):
 
     @staticmethod
     def _strict(condition: Condition, array: Array) -> Condition:
-        """A condition of a slope, which needs more than the end of where something has a
-        meaning."""
+        """A condition of a slope: the end of where something has a meaning is not enough."""
         match condition:
             case Sign(">=", of, axes) if depends(Poly(of).arrays, {array}):
                 return Sign(">", of, axes)

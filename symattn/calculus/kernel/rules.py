@@ -337,8 +337,7 @@ def transport(kernel: Computing, mono: Mono, delta: Atom) -> Poly:
 
 
 def identity(delta: kinds.Delta) -> dict[Index, Place]:
-    """An index that a delta says to be another place, and that place; nothing where it says that
-    of none."""
+    """An index that a delta says to be another place, and that place, if there is one."""
     for at, other in ((delta.second, delta.first), (delta.first, delta.second)):
         if isinstance(at[0], Index) and is_index(at) and other[0] != at[0]:
             return {at[0]: other}

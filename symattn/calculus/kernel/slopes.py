@@ -148,7 +148,7 @@ class Slopes(Computing):
                 return Poly()
             case kinds.Sum(axes):
                 with self.inside(*axes) as variables:
-                    body = single(self.summands(atom, variables))
+                    body = single(self.opened(atom.body, variables))
                     return self.sum(variables, self.slope(body, array, at))
         raise Unproved("the derivative of what is not taken apart")
 
@@ -181,12 +181,12 @@ class Slopes(Computing):
         if of.of is None and of.body is None:
             return Poly()
         if of.of is array:
-            return self.derivative((of, here), (array, at))
+            return self.made(kinds.Derivative, (of, here), (array, at))
         if of.of is not None:
             return self._through(of, here, of.of, array, at)
         middle = self._between(of, array)
         if not middle:
-            return self.derivative((of, here), (array, at))
+            return self.made(kinds.Derivative, (of, here), (array, at))
         return summed(self._through(of, here, each, array, at) for each in middle)
 
     def _through(
@@ -195,7 +195,7 @@ class Slopes(Computing):
         """The chain rule: over all entries of an array that lies between."""
         with self.inside(*middle.axes) as variables:
             via = tuple((each, 0, ()) for each in variables)
-            outer = self.derivative((of, here), (middle, via))
+            outer = self.made(kinds.Derivative, (of, here), (middle, via))
             inner = self.slope(self.entry(middle, via), array, at)
             return self.sum(variables, self.mul(outer, inner))
 
@@ -288,6 +288,5 @@ class Slopes(Computing):
         return self._again_outside(value)
 
     def _again_outside(self, value: Poly) -> Poly:
-        """A term that was computed while something varied, with all that is known; what was not
-        found stands as it is."""
+        """A term computed while something varied, again unless a limit or a mean is left in it."""
         return value if value.has(kinds.Limit | kinds.Mean) else self.again(value)

@@ -35,7 +35,7 @@ def _inside(kernel: Computing, mono: Mono) -> Iterator[tuple[Mono, Variables]]:
     atom, e = only(mono, kinds.Sum)
     check(e == 1)
     with kernel.inside(*atom.axes) as variables:
-        yield kernel.summands(atom, variables), variables
+        yield kernel.opened(atom.body, variables), variables
 
 
 def _others(variables: Variables, *own: Index) -> Variables:
@@ -57,8 +57,7 @@ def collapse(kernel: Computing, mono: Mono, k: int) -> Poly:
 
 
 def solved(delta: Atom, own: Index) -> tuple[Place, tuple[tuple[str, int], ...]] | None:
-    """The place that a delta gives an index, and through which permutations; None where it is no
-    delta of it."""
+    """The place that a delta gives an index, and through which permutations; None if no delta."""
     if isinstance(delta, kinds.Delta):
         for at, other in (delta.places, delta.places[::-1]):
             if at[:2] == (own, 0) and other[0] is not own:
@@ -103,7 +102,7 @@ def _together(
         left, body = iter(variables), single(rest)
         for each in sums:
             own = tuple(next(left) for _ in each.axes)
-            body = kernel.mul(body, single(kernel.summands(each, own)))
+            body = kernel.mul(body, single(kernel.opened(each.body, own)))
         yield body, variables
 
 

@@ -126,8 +126,7 @@ class StepFunction:
         return self(*parts, **self.read(call, lower))
 
     def read(self, call: syntax.Call, lower: Callable[[syntax.Tree], Node]) -> dict[str, Any]:
-        """The arguments by parameter: nodes, whole numbers and words; raises :class:`Malformed`
-        for such as don't fit."""
+        """The arguments by parameter: nodes, whole numbers, words. Raises :class:`Malformed`."""
         return {name: self._read(name, tree, lower) for name, tree in self.given(call).items()}
 
     def __call__(self, *arguments: Any, **options: Any) -> Node:
@@ -243,7 +242,8 @@ def _value(
             choice = tree.name if isinstance(tree, syntax.Name) else word
             if choice in get_args(kind):
                 return choice
-            raise Malformed(f"expected {_choices(get_args(kind))}, found {_text(tree)}")
+            choices = " or ".join(f'"{word}"' for word in get_args(kind))
+            raise Malformed(f"expected {choices}, found {_text(tree)}")
         if kind is bool:
             if word in ("True", "False"):
                 return word == "True"
@@ -290,10 +290,6 @@ def as_written(value: object) -> syntax.Tree:
         return syntax.Word(str(value))
     number = syntax.Literal(str(abs(value)))
     return syntax.Negative(number) if value < 0 else number
-
-
-def _choices(words: Sequence[str]) -> str:
-    return " or ".join(f'"{word}"' for word in words)
 
 
 def _text(tree: syntax.Tree) -> str:

@@ -92,11 +92,10 @@ def maximum(x: Node, y: Node) -> Node:
     return larger(x, y)
 
 
-def _minimum_back(node: Node, g: Node, x: Node, y: Node) -> Flows:
-    return halves(x, y, g, COMPARISONS["<"](x, y), COMPARISONS[">"](x, y))
-
-
-@function(_minimum_back, kink=Sentence("a half for each of two that are equal"))
+@function(
+    lambda node, g, x, y: halves(x, y, g, COMPARISONS["<"](x, y), COMPARISONS[">"](x, y)),
+    kink=Sentence("a half for each of two that are equal"),
+)
 def minimum(x: Node, y: Node) -> Node:
     """The smaller one, entry by entry."""
     return nodes.negate(larger(nodes.negate(x), nodes.negate(y)))

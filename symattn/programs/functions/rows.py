@@ -136,12 +136,7 @@ def rowmax(x: Node) -> Node:
     return nodes.rowmax(x)
 
 
-def _rowmin_slope(x: Node, y: Node) -> Node:
-    peaks = COMPARISONS["=="](x, y)
-    return over(peaks, nodes.rowsum(peaks))
-
-
-@function(sloped(_rowmin_slope), kink=_SHARED)
+@function(lambda node, g, x: _extreme_back(node, g, x, -1), kink=_SHARED)
 def rowmin(x: Node) -> Node:
     """The smallest entry of each row, as a column."""
     return nodes.negate(nodes.rowmax(nodes.negate(x)))
@@ -201,21 +196,13 @@ def softmax(x: Node, axis: Axis = _ROWS, *, sink: Node | None = None) -> Node:
     return along(x, axis, nodes.softmax) if x.shape else nodes.softmax(x)
 
 
-def _logsumexp_back(node: Node, g: Node, x: Node, axis: int) -> Flows:
-    return [times(g, softmax(x, axis))]
-
-
-@function(_logsumexp_back)
+@function(lambda node, g, x, axis: [times(g, softmax(x, axis))])
 def logsumexp(x: Node, axis: Axis = _ROWS) -> Node:
     """The logarithm of the sum of the exponentials along each row."""
     return nodes.apply("log", summed(nodes.apply("exp", x), axis))
 
 
-def _log_softmax_back(node: Node, g: Node, x: Node, axis: int) -> Flows:
-    return [minus(g, times(softmax(x, axis), summed(g, axis)))]
-
-
-@function(_log_softmax_back)
+@function(lambda node, g, x, axis: [minus(g, times(softmax(x, axis), summed(g, axis)))])
 def log_softmax(x: Node, axis: Axis = _ROWS) -> Node:
     """The logarithms of softmax: x - logsumexp(x)."""
     return minus(x, logsumexp(x, axis))
