@@ -94,10 +94,8 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     for exercise in exercises:
         yield from _version(exercise)
     if not first.is_proof:
-        yield from (
-            "",
-            "# The share of its points that an answer gets which is not right; change it here.",
-        )
+        yield ""
+        yield "# The share of its points that an answer gets which is not right; change it here."
         yield from ("[scheme]", *(f"{name} = {text(of)}" for name, of in DEFAULT.table.items()))
     yield ""
 
@@ -218,9 +216,8 @@ def _cases(
     for place, version in enumerate(versions[1:], 1):
         with faults.inside(f"versions[{place}]"):
             if version["version"] in seen:
-                raise Malformed(
-                    Fault("version", f"two versions have the number {version['version']}")
-                )
+                message = f"two versions have the number {version['version']}"
+                raise Malformed(Fault("version", message))
             seen.add(version["version"])
             missing = [name for name in base.given if name not in version["given"]]
             Faults(Fault(f"given.{name}", "missing") for name in missing).raise_all()

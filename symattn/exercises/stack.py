@@ -196,13 +196,10 @@ def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequ
 
 
 def _bracketed(code: str) -> str:
-    return code if _ATOM.fullmatch(code) or _is_call(code) else f"({code})"
-
-
-def _is_call(code: str) -> bool:
-    """Return whether code is one call: its first bracket is closed at the end."""
+    """Code in brackets, unless it is one word, or one call, whose first bracket ends it."""
     depths = accumulate((c == "(") - (c == ")") for c in code[code.find("(") :])
-    return _CALL.fullmatch(code) is not None and 0 not in [*depths][:-1]
+    is_call = _CALL.fullmatch(code) and 0 not in [*depths][:-1]
+    return code if _ATOM.fullmatch(code) or is_call else f"({code})"
 
 
 def _arithmetic(sign: str) -> Callable[[Node, list[str]], str]:
@@ -326,11 +323,7 @@ _SETTINGS: Mapping[str, object] = {
 }  # fmt: skip
 
 
-def stack(
-    exercises: Sequence[Exercise],
-    say: Language = ENGLISH,
-    scheme: Scheme = DEFAULT,
-) -> str:
+def stack(exercises: Sequence[Exercise], say: Language = ENGLISH, scheme: Scheme = DEFAULT) -> str:
     """The question of an exercise, its versions as variants, as an element of
     Moodle's XML (see :func:`~symattn.exercises.quiz.quiz`).
 

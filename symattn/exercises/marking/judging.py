@@ -193,8 +193,10 @@ class _Judging:
         if standard.verdict(entry, printed) is not Verdict.REFUTED:
             return "right", False
         tells = printed.unit <= _half(part)
-        if any(_is_short(entry, x) for x in _shorter(printed) if x.unit <= _half(part)):
-            return "early", True
+        for shorter in (x for x in _shorter(printed) if x.unit <= _half(part)):
+            rounds = Standard().verdict(entry, shorter) is Verdict.HOLDS
+            if rounds or is_truncated(entry, shorter):
+                return "early", True
         with precision(self._bits):
             reach = arb(max(tolerance, printed.unit / 2) if tells else tolerance)
             near = _Near(arb(printed.value), reach, entry.ball(self._bits))
@@ -358,11 +360,6 @@ def _shorter(printed: PrintedNumber) -> Iterator[PrintedNumber]:
         unit, places, digits = 10 * printed.unit, printed.places - 1, max(printed.digits - 1, 1)
         printed = replace(printed, unit=unit, digits=digits, places=places)
         yield printed
-
-
-def _is_short(entry: EntryValue, printed: PrintedNumber) -> bool:
-    rounds = Standard().verdict(entry, printed) is Verdict.HOLDS
-    return rounds or is_truncated(entry, printed)
 
 
 def _correct(entry: EntryValue, part: Part, mode: rounding.RoundingMode) -> str:

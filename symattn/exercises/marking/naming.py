@@ -191,10 +191,6 @@ class _Weighed:
         self._written = [None if x.printed is None else x.printed.value for x in answers]
         self._bits = np.array([_bits(x.printed, right[x.i][x.j]) for x in answers])
 
-    def _of(self, values: Matrix) -> Matrix:
-        """Return what answers are, of a part or of many."""
-        return values[..., self._rows, self._columns]
-
     def best(
         self,
         faults: Sequence[InjectedFault],
@@ -205,7 +201,8 @@ class _Weighed:
     ) -> NamedSlip | None:
         """The best of some slips, if it is good enough and nothing else is nearly as good;
         ``values`` are what the part is by each, ``right`` what it is without."""
-        predicted, base = self._of(values), self._of(right)
+        at = (..., self._rows, self._columns)
+        predicted, base = values[at], right[at]
         given, given_sure = self._near(predicted, self._numbers)
         same, same_sure = self._near(predicted, base)
         may_be = ((given | ~given_sure) & self._wrong).any(axis=1)
