@@ -318,6 +318,18 @@ def language(what: str, default: str | None = None) -> Decorator:
     )
 
 
+_counting = click.option(
+    "--count-from",
+    type=click.IntRange(0, 1),
+    metavar="0|1",
+    help="Count rows and columns from 0, the default, or from 1.",
+)
+
+
+def _detail(what: str) -> Decorator:
+    return click.option("--detail", type=click.Choice(CHOICES["detail"]), help=f"Work {what}.")
+
+
 def _settings(command: Command, names: Collection[str]) -> Command:
     """Gives a command those of its options that were given, by name, as ``settings``."""
 
@@ -337,15 +349,6 @@ def _paper_and_language(command: Command) -> Command:
     return paper(language("Language")(command))
 
 
-def _counting(command: Command) -> Command:
-    return click.option(
-        "--count-from",
-        type=click.IntRange(0, 1),
-        metavar="0|1",
-        help="Count rows and columns from 0, the default, or from 1.",
-    )(command)
-
-
 def paper_and_language(command: Command) -> Command:
     """Gives a command the settings that every sheet has, as ``settings``."""
     return _paper_and_language(_settings(command, ("paper", "language")))
@@ -353,11 +356,7 @@ def paper_and_language(command: Command) -> Command:
 
 def exercise_settings(command: Command) -> Command:
     """Gives a command the settings of an exercise and its solution, as ``settings``."""
-    detail = click.option(
-        "--detail",
-        type=click.Choice(CHOICES["detail"]),
-        help="Work one row of every product in solutions, or all rows; full by default.",
-    )
+    detail = _detail("one row of every product in solutions, or all rows; full by default")
     names = "paper", "language", "detail", "count_from"
     return detail(_counting(_paper_and_language(_settings(command, names))))
 
@@ -388,11 +387,7 @@ def sheet_settings(command: Command) -> Command:
         type=click.Choice(CHOICES["audience"]),
         help="Audience, which decides what is included; student by default.",
     )
-    detail = click.option(
-        "--detail",
-        type=click.Choice(CHOICES["detail"]),
-        help="Work one row of every product, or all rows; brief by default.",
-    )
+    detail = _detail("one row of every product, or all rows; brief by default")
     places = click.option("--places", type=int, help="Decimal places; 4 by default.")
     return audience(detail(places(_counting(_paper_and_language(with_settings)))))
 

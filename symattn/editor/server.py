@@ -91,7 +91,7 @@ class Session:
         self._names: dict[str, dict[str, str]] = {}
         self._functions: dict[str, FunctionHelp] = {}
         handlers: dict[str, Callable[[Any], Any]] = {
-            lsp.INITIALIZE: self._start,
+            lsp.INITIALIZE: lambda _: self.crew.prepare(),
             lsp.TEXT_DOCUMENT_DID_OPEN: self._opened,
             lsp.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             lsp.TEXT_DOCUMENT_DID_SAVE: self._saved,
@@ -107,9 +107,6 @@ class Session:
             # What is registered is marked, which methods can't be.
             self.server.feature(method)(partial(handler))
         self.server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(partial(self._actions))
-
-    def _start(self, _: lsp.InitializeParams) -> None:
-        self.crew.prepare()
 
     # -- what is open ----------------------------------------------------------------
 

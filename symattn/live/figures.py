@@ -151,15 +151,11 @@ class Figures:
     def inline(self, kind: Kind, text: str) -> Paragraph:
         """A live figure inside a line. Raises :class:`Malformed` for a step, which has
         lines of its own."""
-        match kind:
-            case "number":
-                return (self.number(text),)
-            case "matrix":
-                return (Mathematics(self.row(text)),)
-            case "step":
-                raise Malformed("a worked step has lines of its own: expected a directive")
-            case "heatmap":
-                return (self._picture(text),)
+        if kind == "step":
+            raise Malformed("a worked step has lines of its own: expected a directive")
+        return (
+            (Mathematics(self.row(text)),) if kind == "matrix" else self.paragraphs(kind, text)[0]
+        )
 
     def number(self, text: str) -> Text | Mathematics:
         """One number: its digits, or its closed form. Raises :class:`Malformed` for what is
@@ -175,7 +171,10 @@ class Figures:
             )
         if wanted.exact:
             return Mathematics(self.row(text))
-        return Text(_digits(quantity.decimal(wanted.places), wanted))
+        number = quantity.decimal(wanted.places)
+        if number.is_infinite():
+            return Text("-\N{INFINITY}")
+        return Text(format(number, "f") + "%" * wanted.percent)
 
     def row(self, text: str) -> t.Row:
         """A number or a matrix as mathematics."""
@@ -282,9 +281,3 @@ def _decimal(number: Decimal) -> t.Row:
     if number.is_infinite():
         return f.typeset(f.MINUS_INFINITY)
     return t.number(format(number, "f"))
-
-
-def _digits(number: Decimal, wanted: Wanted) -> str:
-    if number.is_infinite():
-        return "-\N{INFINITY}"
-    return format(number, "f") + "%" * wanted.percent

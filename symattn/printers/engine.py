@@ -185,17 +185,11 @@ def _run(client: workers.Client, engine: str) -> str:
         # Unwrapped log lines, so that complaints can be read.
         "max_print_line": "10000",
     }
-    command = [
-        engine,
-        "-no-shell-escape",
-        "-interaction=nonstopmode",
-        "-halt-on-error",
-        "sheet.tex",
-    ]
+    flags = ("-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error")
     name, log_file = Path(engine).name, client.folder / "sheet.log"
     try:
         with subprocess.Popen(  # noqa: S603 - the engine's own path and fixed arguments
-            command,
+            [engine, *flags, "sheet.tex"],
             cwd=client.folder,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -6,7 +6,6 @@ Like all pages they are one file each, that loads nothing; they run nothing eith
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -75,11 +74,6 @@ class SourcePage:
     paper: str = "a4"
 
 
-@cache
-def _style() -> str:
-    return Path(__file__).with_name("source.css").read_text("utf-8")
-
-
 def document(source: SourcePage) -> str:
     """The page of an article.
 
@@ -110,7 +104,8 @@ def document(source: SourcePage) -> str:
         f'<main class="source">\n{lines}\n</main>'
     )
     head = f"<h1>{html_text(source.title)}</h1><p>{html_text(source.subtitle)}</p>"
-    style = f"{_style()}@page {{ size: {source.paper}; }}\n"
+    style = Path(__file__).with_name("source.css").read_text("utf-8")
+    style += f"@page {{ size: {source.paper}; }}\n"
     return page(source.title or source.name, head, body, say, style)
 
 
