@@ -17,15 +17,7 @@ from typing import Any
 
 from symattn.crosscheck import definitions
 from symattn.crosscheck.lines import Place, TapeLine
-from symattn.crosscheck.scalars import (
-    PI,
-    UNKNOWN,
-    CannotTell,
-    Noted,
-    Tracked,
-    sent_back,
-    tracked,
-)
+from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Noted, Tracked, sent_back, tracked
 from symattn.crosscheck.tape import Tape
 
 Rows = list[list[Any]]

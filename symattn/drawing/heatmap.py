@@ -14,14 +14,7 @@ from typing import Literal
 
 from flint import arb
 
-from symattn.drawing.lettering import (
-    element,
-    framed,
-    number,
-    shortened,
-    text_width,
-    words,
-)
+from symattn.drawing.lettering import element, framed, number, shortened, text_width, words
 from symattn.errors import SymattnError
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision

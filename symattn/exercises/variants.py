@@ -19,13 +19,7 @@ import numpy.typing as npt
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, exercise
-from symattn.exercises.faults import (
-    VISIBLE,
-    catalogue,
-    inputs,
-    mask_names,
-    restricted_names,
-)
+from symattn.exercises.faults import VISIBLE, catalogue, inputs, mask_names, restricted_names
 from symattn.exercises.key import Draws, Integers
 from symattn.expressions.shapes import nested, show
 from symattn.numbers.balls import FIRST

@@ -20,13 +20,7 @@ from symattn.numbers import arrays
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.sharing import Watch, shared
-from symattn.solution.arguments import (
-    AttentionOptions,
-    Empty,
-    grouped,
-    heads_of,
-    scores_of,
-)
+from symattn.solution.arguments import AttentionOptions, Empty, grouped, heads_of, scores_of
 from symattn.solution.blocks import (
     BlockedSolution,
     HeadSolution,

@@ -72,7 +72,6 @@ class _LogSums(EntrySource):
         return total(score.exp() for score in row if isinstance(score, Value)).log()
 
     def pairs(self) -> DoubleDouble | None:
-        """See :meth:`EntrySource.pairs`."""
         if "lse" not in self._kept:
             scores, weights = self._scores.source.pairs(), self._weights.source.pairs()
             if scores is None or weights is None:
@@ -81,7 +80,6 @@ class _LogSums(EntrySource):
         return self._kept["lse"]
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
-        """See :meth:`EntrySource.balls`."""
         scores = self._scores.source.balls(bits)
         if scores is None:
             return None
@@ -192,7 +190,7 @@ class BlockedSolution:
             forward._backward.add(self)
         self._known: dict[str, DoubleDouble] = {}
         self._rows_known = lru_cache(maxsize=4)(self._row)
-        self._wide = lru_cache(maxsize=1)(self._read)
+        self._wide = lru_cache(maxsize=1)(lambda name: self.computed([name])[name])
 
     def __repr__(self) -> str:
         return f"<Solution of {len(self.head.q)} queries and {len(self.head.k)} keys, in blocks>"
@@ -351,9 +349,6 @@ class BlockedSolution:
         """Return whether a quantity has a row for each query, and a column for each key."""
         return name not in _BY_KEY and self._shapes[name] == (len(self.head.q), len(self.head.k))
 
-    def _read(self, name: str) -> DoubleDouble:
-        return self.computed([name])[name]
-
     def computed(self, names: Iterable[str]) -> dict[str, DoubleDouble]:
         """The pairs of these quantities, from one pass over the blocks."""
         need_ieee()
@@ -437,7 +432,6 @@ class _Given(EntrySource):
         self._rows = rows
 
     def pairs(self) -> DoubleDouble:
-        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
         return enclose(self._rows)
 
 
@@ -451,11 +445,9 @@ class _OfBlocks(EntrySource):
         self._whole, self._name = whole, name
 
     def pairs(self) -> DoubleDouble:
-        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
         return self._whole.pairs(self._name)
 
     def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
-        """See :meth:`~symattn.solution.runs.EntrySource.balls_at`."""
         if bits > FIRST or self._whole.is_wide(self._name):
             return self._closer(bits, places)
         parts = self.pairs().map(lambda part: part.ravel()[places])
@@ -488,13 +480,11 @@ class _RowsOfBlocks(_OfBlocks):
         return at.quantity.entry(at.i, at.j)
 
     def is_masked(self, i: int, j: int) -> bool:
-        """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
         if self._name == "lse":
             return bool(self._whole.head.dead[j])
         return self._whole.is_wide(self._name) and self._at(i, j).is_masked
 
     def point(self, i: int, j: int, bits: int) -> arb:
-        """See :meth:`~symattn.solution.runs.EntrySource.point`."""
         return self._at(i, j).ball(bits)
 
 
@@ -509,7 +499,6 @@ class _SumOfBlocks(_OfBlocks):
         self._rows: dict[int, dict[int, list[arb]]] = {}
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
-        """See :meth:`~symattn.solution.runs.EntrySource.balls`."""
         return self.balls_at(bits, range(len(self._whole.head.k) * self._columns))
 
     def _closer(self, bits: int, places: Sequence[int]) -> Sequence[arb | None]:
@@ -543,11 +532,9 @@ class _SumOfBlocks(_OfBlocks):
         return total(flow for flow in flows if isinstance(flow, Value))
 
     def is_masked(self, i: int, j: int) -> bool:
-        """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
         return False
 
     def point(self, i: int, j: int, bits: int) -> arb:
-        """See :meth:`~symattn.solution.runs.EntrySource.point`."""
         (ball,) = self._closer(bits, [i * self._columns + j])
         assert ball is not None
         return ball

@@ -96,7 +96,9 @@ class Stages:
             self._grids[node.serial] = self._given(name, node.shape, given[name])
         for name in program.steps:
             # What has no name is a part of the step that needs it first.
-            for node in ancestors([program.quantities[name]], stop=self._is_known):
+            for node in ancestors(
+                [program.quantities[name]], stop=lambda x: x.serial in self._grids
+            ):
                 operands = [self._grids[operand.serial] for operand in node.operands]
                 self._grids[node.serial] = self._forward(node, operands, name)
         outputs = self._stages[output].letters if output else ()
@@ -122,9 +124,6 @@ class Stages:
                 needed.add(stage.name)
                 waiting += {self._owners[letter] for letter in stage.uses}
         return (stage for stage in self._stages.values() if stage.name in needed)
-
-    def _is_known(self, node: Node) -> bool:
-        return node.serial in self._grids
 
     def _add(self, stage: Stage) -> LazyGrid[Expr]:
         self._stages[stage.name] = stage
@@ -387,10 +386,7 @@ def _dummy(k: int) -> sympy.Dummy:
 
 @lru_cache(maxsize=1 << 10)
 def _derivatives(form: Expr, letters: int) -> tuple[Expr, ...]:
-    """The derivatives of an expression by its first dummy letters."""
-    return tuple(_flat(sympy.diff(form, _dummy(k))) for k in range(letters))
-
-
-def _flat(derivative: Expr) -> Expr:
-    """Return what is 1 or 0 by a comparison is flat; where it jumps it has no slope."""
-    return derivative.replace(sympy.DiracDelta, lambda *_: sympy.S.Zero)
+    """The derivatives of an expression by its first dummy letters. What is 1 or 0 by a comparison
+    is flat; where it jumps it has no slope."""
+    slopes = (sympy.diff(form, _dummy(k)) for k in range(letters))
+    return tuple(x.replace(sympy.DiracDelta, lambda *_: sympy.S.Zero) for x in slopes)
