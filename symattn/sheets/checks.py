@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from symattn.auditing.figures import Decider
-from symattn.cases.claims import Claim
 from symattn.cases.statements import LoweredComparison
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
@@ -65,17 +64,13 @@ def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
         every = say.text("all {count}", count=count)
         if len(equal) < count:
             every = say.text("{equal} of {count}", equal=len(equal), count=count)
-        yield b.Paragraph(
-            (
-                *say(
-                    "SymPy derived a formula for every quantity, differentiating one stage at "
-                    "a time, and the exact inputs were substituted. The result equals the "
-                    "closed form in every entry of {every} quantities.",
-                    every=every,
-                ),
-                *_softmax(solution, say),
-            )
+        sentence: b.Line = say(
+            "SymPy derived a formula for every quantity, differentiating one stage at "
+            "a time, and the exact inputs were substituted. The result equals the "
+            "closed form in every entry of {every} quantities.",
+            every=every,
         )
+        yield b.Paragraph((*sentence, *_softmax(solution, say)))
     for name in map(gradient_name, solution.case.wrt):
         if name in equal:
             yield b.Paragraph(_gradient(solution, name, say))
@@ -152,14 +147,8 @@ def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     )
     yield _table(verification, say)
     for doubt, quantities in verification.doubts.items():
-        yield b.Paragraph(
-            (
-                b.Strong(say.text("Not decided by floats:")),
-                " ",
-                *listed(quantities),
-                f": {say.again(doubt)}.",
-            )
-        )
+        undecided = b.Strong(say.text("Not decided by floats:"))
+        yield b.Paragraph((undecided, " ", *listed(quantities), f": {say.again(doubt)}."))
     yield from substitution(steps, verification)
 
 
@@ -242,28 +231,20 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         if node.op == "softmax" and old.op == "softmax" and not in_letters:
             symbol = b.Math(f.typeset_name(name))
             then, now = say("{name}, base case", name=symbol), say("{name}, here", name=symbol)
-            yield b.HeatMaps(
-                (
-                    steps.heat_map(other, old, then, node),
-                    steps.heat_map(steps.shown, node, now),
-                )
-            )
+            before = steps.heat_map(other, old, then, node)
+            yield b.HeatMaps((before, steps.heat_map(steps.shown, node, now)))
     if steps.case.output in changed:
         node = steps.program.quantities[steps.case.output]
         old = base.program.quantities[steps.case.output]
         output = f.typeset_name(steps.case.output)
-        before = tuple(
+        cells = tuple(
             tuple(f.typeset(other.decimal(old, i, j)) for j in range(old.grid[1]))
             for i in range(steps.rows_shown(old))
         )
         sides = say.text("base"), say.text("here")
         there, here = (t.index(grouped(output), t.row(t.Text(side))) for side in sides)
-        yield b.Matrices(
-            (
-                b.Matrix(there + t.ABOUT, before),
-                *steps.whole(node, here, exact=False),
-            )
-        )
+        base_matrix = b.Matrix(there + t.ABOUT, cells)
+        yield b.Matrices((base_matrix, *steps.whole(node, here, exact=False)))
 
 
 def statements(steps: Steps) -> Iterator[b.Block]:
@@ -278,7 +259,10 @@ def statements(steps: Steps) -> Iterator[b.Block]:
     claims = [
         claim
         for claim in steps.case.claims
-        if _tells(claim) and decider.decide(claim) is Verdict.HOLDS
+        if claim.holds
+        # It compares quantities, and not their sizes only.
+        and all(isinstance(x, Node) for compared in claim.comparisons for x in compared.operands)
+        and decider.decide(claim) is Verdict.HOLDS
     ]
     if not claims:
         return
@@ -292,15 +276,6 @@ def statements(steps: Steps) -> Iterator[b.Block]:
             continue
         yield b.Paragraph((*words, ":"))
         yield b.Equations(tuple(lines))
-
-
-def _tells(claim: Claim) -> bool:
-    """Return whether a claim compares quantities, and not their sizes only."""
-    return bool(claim.holds) and all(
-        isinstance(operand, Node)
-        for comparison in claim.comparisons
-        for operand in comparison.operands
-    )
 
 
 def _lines(steps: Steps, comparison: LoweredComparison) -> Iterator[b.Equation]:

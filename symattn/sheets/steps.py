@@ -128,13 +128,14 @@ class Steps:
     def prose(self, text: str) -> b.Line:
         """Words of the case, with the quantities and symbols that they name as mathematics.
 
-        A name of one letter, and a word, may be no name at all: ``A`` and ``mean`` stay.
+        A name of one letter, and a word, may be no name at all: ``A`` and ``mean`` stay. What has
+        an index, or digits, is surely one.
         """
         known = {*self.program.quantities, *self.case.letters}
         pieces = re.split(r"(?<![\w.])([A-Za-z]\w*)(?![\w.]*\w)", text)
         parts: list[str | b.Math] = [""]
         for piece in pieces:
-            if piece in known and _is_telling(piece):
+            if piece in known and re.search(r"[_\d]", piece):
                 parts += [b.Math(f.typeset_name(piece)), ""]
             else:
                 parts[-1] = f"{parts[-1]}{piece}"
@@ -356,7 +357,8 @@ class Steps:
         the whole as a matrix, or as equations where that is too wide."""
         rows = 1 if self.large else self.rows_shown(node)
         places = [(i, j) for i in range(rows) for j in range(node.grid[1])]
-        live = [place for place in places if not self._is_nothing(node, *place)]
+        zero = syntax.Literal("0")
+        live = [place for place in places if self.shown.decimal(node, *place) != zero]
         if not live:
             # Of a large case that shows its first row.
             live = places[:1]
@@ -379,9 +381,6 @@ class Steps:
             yield b.Paragraph(
                 self.say("All other entries of {name} are 0.", name=b.Math(self.name(node)))
             )
-
-    def _is_nothing(self, node: Node, i: int, j: int) -> bool:
-        return self.shown.decimal(node, i, j) == syntax.Literal("0")
 
     def _result(self, node: Node, i: int, j: int) -> Iterator[b.Equation]:
         name = f.typeset(self.shown.entry_name(node, i, j))
@@ -455,11 +454,6 @@ def _shade(entry: EntryValue) -> float:
     """About what a weight is; 0 where no enclosure tells, as with scores beyond all measure."""
     balls = (entry.ball(bits) for bits in (FIRST, 8 * FIRST, 64 * FIRST))
     return next((float(near.mid()) for near in balls if near.rad() < _APART), 0.0)
-
-
-def _is_telling(name: str) -> bool:
-    """Return whether a word is surely a name: with an index, or digits."""
-    return bool(re.search(r"[_\d]", name))
 
 
 def elided(lines: list[t.Row]) -> list[t.Row]:
