@@ -22,7 +22,6 @@ import click
 from symattn.cases.settings import CHOICES, NAMES, PARTS
 from symattn.errors import Malformed, expected
 from symattn.escaping import visible
-from symattn.libraries import library
 from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
@@ -226,6 +225,8 @@ def opened_executor(name: str) -> Iterator[Executor | None]:
         return
     # Loaded for a cluster only: it takes as long as a page.
     import asyncio
+
+    from symattn.corpus.stores import library
 
     distributed = library("distributed")
     address = name.removeprefix(_DASK)

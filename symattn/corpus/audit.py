@@ -15,7 +15,6 @@ from symattn.corpus.page import sheet
 from symattn.corpus.records import COUNTS, PLACES, WORDS, json_bytes, spelled
 from symattn.corpus.runs import CorpusRun
 from symattn.corpus.tally import Tally
-from symattn.libraries import library
 from symattn.printers import html
 from symattn.sharing import Watch
 from symattn.workers import WorkLimits
@@ -139,12 +138,12 @@ class ParquetTables:
 
 class _ParquetTable:
     def __init__(self, columns: Mapping[str, str]) -> None:
-        self._arrow = library("pyarrow")
+        self._arrow = stores.library("pyarrow")
         self._schema = self._arrow.schema(
             [(name, getattr(self._arrow, kind)()) for name, kind in columns.items()]
         )
         self._file = io.BytesIO()
-        write = library("pyarrow.parquet").ParquetWriter
+        write = stores.library("pyarrow.parquet").ParquetWriter
         self._writer = write(self._file, self._schema, compression="zstd")
         self._rows: list[Row] = []
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from glob import glob
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from symattn.cases.library import is_below
 from symattn.documents.files import SIDE_FILE, is_article
 from symattn.errors import Fault, Faults, Malformed
-from symattn.libraries import library
 from symattn.limits import BYTES
 from symattn.ownership import Outputs
 
@@ -26,6 +26,16 @@ _MOST_KEPT = 1 << 28
 #: What is being written has this at the end of its name until it is whole.
 _PART = ".part"
 _WILD = frozenset("*?[")
+
+
+def library(name: str) -> Any:
+    """A module that the extra ``corpus`` brings; raises :class:`Malformed` without it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        hint = "pip install 'symattn[corpus]'"
+        raise Malformed(f"{package} is not installed: {hint}") from None
 
 
 def is_remote(where: str) -> bool:
