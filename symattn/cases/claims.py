@@ -166,7 +166,13 @@ class _ClaimReader:
         figures: tuple[Shape, Figures] | None = None
         if holds := self._text(entry, "holds"):
             with faults.inside("holds"):
-                claims += self._statement(where, holds, number)
+                if self._sound(holds):
+                    tree = self._trees[holds]
+                    if holds not in self._comparisons:
+                        self._comparisons[holds] = lower_statement(self.program, tree)
+                    sides = self._comparisons[holds]
+                    claim = Claim(where, holds, tree, comparisons=sides, key="holds", number=number)
+                    claims.append(claim)
         if "printed" in entry:
             with faults.inside("printed"):
                 figures = read_each(entry["printed"], read_printed)
@@ -184,14 +190,6 @@ class _ClaimReader:
                 claims.append(Claim(where, text, tree, node, printed, key=key, number=number))
         faults.raise_all()
         return claims
-
-    def _statement(self, where: str, text: str, number: int) -> Iterator[Claim]:
-        if self._sound(text):
-            if text not in self._comparisons:
-                self._comparisons[text] = lower_statement(self.program, self._trees[text])
-            comparisons = self._comparisons[text]
-            tree = self._trees[text]
-            yield Claim(where, text, tree, comparisons=comparisons, key="holds", number=number)
 
     def _text(self, entry: Mapping[str, object], key: str) -> str:
         """Return what stands under a key, as text; '' where there is none."""
