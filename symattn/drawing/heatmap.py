@@ -119,17 +119,13 @@ def cells(
         return HeatCell(shade, figure(quantity, i, j, digits) if has_figures else "")
 
     grid = tuple(tuple(map(cell, row)) for row in sizes)
-    is_whole = all(x.figure or x.is_masked for row in grid for x in row)
-    return Cells(grid if is_whole else _plain(grid), scale, (down, across))
-
-
-def _plain(rows: tuple[tuple[HeatCell, ...], ...]) -> tuple[tuple[HeatCell, ...], ...]:
-    """The cells with figures for numbers only: a few of the forms in symbols
-    would make room for others that are too long for it."""
-    return tuple(
-        tuple(replace(x, figure="") if any(map(str.isalpha, x.figure)) else x for x in row)
-        for row in rows
-    )
+    if not all(x.figure or x.is_masked for row in grid for x in row):
+        # A few of the forms in symbols would make room for others that are too long for it.
+        grid = tuple(
+            tuple(replace(x, figure="") if any(map(str.isalpha, x.figure)) else x for x in row)
+            for row in grid
+        )
+    return Cells(grid, scale, (down, across))
 
 
 def _places(size: arb) -> int:

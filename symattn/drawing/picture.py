@@ -290,7 +290,9 @@ def draw(
         sentences += _flowing(solution, say)
     room = max(_LEGEND, *(panel.width for panel in panels))
     panels.append(legend(drawn, say, room))
-    title = f"{solution.case.title or solution.case.name}: {_called(what, say)}"
+    called = {"pattern": say.text("attention pattern"), "flow": say.text("flow")}
+    kind = called.get(what, say.text("flow and gradients"))
+    title = f"{solution.case.title or solution.case.name}: {kind}"
     return drawing(stacked(panels), title, " ".join(sentences), say.tag)
 
 
@@ -333,15 +335,6 @@ def _entries_told(drawn: Cells, say: Language) -> str:
 def _need_places(places: int | None) -> None:
     if places is not None and not 0 <= places <= _MOST_PLACES:
         raise Malformed(f"expected 0 to {_MOST_PLACES} places in a drawing, found {places}")
-
-
-def _called(what: str, say: Language) -> str:
-    match what:
-        case "pattern":
-            return say.text("attention pattern")
-        case "flow":
-            return say.text("flow")
-    return say.text("flow and gradients")
 
 
 def _attending(attention: AttentionPattern, say: Language) -> Iterator[str]:
