@@ -263,7 +263,6 @@ def _at_numbers(solution: Solution) -> Verification:
 
 
 def _with_symbolic(check: Check, solution: Solution) -> Check:
-    """The check with what SymPy says of the quantity."""
     verdict, doubt = Verdict.UNDECIDED, ""
     if (count := uses(solution.program)) > DERIVED.most:
         # Asked here too: SymPy need not be loaded for that.

@@ -309,7 +309,10 @@ def make(
     registry = registered(symbols, faults)
     own = read_functions(functions, {*given, *steps, *recipe.steps}, faults)
     forward, rows = _forward(given, recipe, own, (loss or {}).get("output"), registry, faults)
-    texts = {name: _written(step) for name, step in recipe.steps.items()}
+    texts = {
+        name: syntax.text(step) if isinstance(step, syntax.Tree) else str(step)
+        for name, step in recipe.steps.items()
+    }
     # What names a faulty quantity can't be judged, and is no fault of its own.
     unsound = (given.keys() | texts.keys() | recipe.unsound) - forward.quantities.keys()
     unsound |= own.unsound
@@ -591,11 +594,6 @@ def _shown(value: object) -> str:
 def _hint(name: object, known: Iterable[str]) -> str:
     question = alike(name, known)
     return f"; {question}" if question else ""
-
-
-def _written(step: object) -> str:
-    """A step as text: its tree, where it was not written."""
-    return syntax.text(step) if isinstance(step, syntax.Tree) else str(step)
 
 
 def _tokens(tokens: Sequence[str], program: Program | None) -> tuple[str, ...]:

@@ -148,7 +148,6 @@ def is_below(path: Path, folder: Path) -> bool:
 
 
 def _resolved(path: Path) -> Path:
-    """The path with its links followed."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:

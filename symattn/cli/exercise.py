@@ -87,7 +87,6 @@ class _Question:
 
 
 def _quiz_files(form: str, questions: Sequence[_Question]) -> dict[str, bytes]:
-    """The files of questions by their names."""
     case, title = questions[0].case, questions[0].title
     if form != "qti":
         from symattn.exercises.quiz import quiz

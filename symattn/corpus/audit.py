@@ -148,7 +148,11 @@ class _ParquetTable:
         self._rows: list[Row] = []
 
     def add(self, rows: Iterable[Row]) -> None:
-        self._rows += ({name: _text(value) for name, value in row.items()} for row in rows)
+        # Arrow takes no halves of letters.
+        self._rows += (
+            {name: spelled(x) if isinstance(x, str) else x for name, x in row.items()}
+            for row in rows
+        )
         if len(self._rows) >= _TOGETHER:
             self._pack()
 
@@ -160,11 +164,6 @@ class _ParquetTable:
     def _pack(self) -> None:
         self._writer.write_table(self._arrow.Table.from_pylist(self._rows, schema=self._schema))
         self._rows = []
-
-
-def _text(value: Any) -> Any:
-    """Text without halves of letters, which Arrow takes none of."""
-    return spelled(value) if isinstance(value, str) else value
 
 
 def _article_rows(line: Mapping[str, Any]) -> Iterator[Row]:

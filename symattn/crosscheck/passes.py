@@ -436,7 +436,6 @@ def _moved(
     runs: Mapping[int, Rows],
     floats: list[list[float]],
 ) -> Rows:
-    """The entries of a line whose operands have moved."""
     if line.operation == "gradient":
         return _moved_gradient(tape, line, lines, runs)
     known = [lines[operand] for operand in line.operands]

@@ -127,7 +127,6 @@ class Doubts:
 
 
 def _has_unknown(rows: Tracks) -> bool:
-    """Return whether nothing is known of an entry."""
     return any(entry.is_unknown for row in rows for entry in row)
 
 

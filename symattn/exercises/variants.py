@@ -179,7 +179,6 @@ class _Search:
         self._dropped: set[int] = set()
 
     def versions(self, count: int) -> Iterator[Exercise]:
-        """Make so many versions."""
         draws = Draws(self.seed)
         seen: set[object] = set()
         number = 0

@@ -243,23 +243,19 @@ def _paragraphs(block: b.Block) -> Iterator[Paragraph]:
     """A block of a sheet; its heat maps and hints are for sheets."""
     match block:
         case b.Equations(lines):
-            aligned = t.CellGrid("aligned", tuple(map(_aligned, lines)))
+            # What continues a line is set in behind its relation.
+            cells = tuple((left, (relation or _INDENT) + right) for left, relation, right in lines)
+            aligned = t.CellGrid("aligned", cells)
             yield (Mathematics(t.row(aligned), display=True),)
         case b.Matrices(matrices):
             for matrix in matrices:
-                cells = t.matrix(matrix.cells) if matrix.cells else t.Row()
-                yield (Mathematics(matrix.before + cells, display=True),)
+                after = t.matrix(matrix.cells) if matrix.cells else t.Row()
+                yield (Mathematics(matrix.before + after, display=True),)
         case b.Beside(items):
             for item in items:
                 yield from _paragraphs(item)
         case b.Paragraph(line):
             yield tuple(_pieces(line))
-
-
-def _aligned(line: b.Equation) -> tuple[t.Row, t.Row]:
-    """A line aligned at its relation; what continues one is set in."""
-    left, relation, right = line
-    return left, (relation or _INDENT) + right
 
 
 def _pieces(line: b.Line) -> Iterator[Piece]:

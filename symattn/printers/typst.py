@@ -316,7 +316,6 @@ def _mat(delimiter: str, align: str, rows: list[list[str]], gap: str) -> str:
 
 
 def _matrix(matrix: b.Matrix) -> str:
-    """A matrix with its name and its labels."""
     before = _row(matrix.before)
     if not matrix.cells:
         return f"$ {before} $"

@@ -162,7 +162,6 @@ def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
 
 
 def _where(audit: Audit, item: Figure | Statement, say: Language) -> str:
-    """Return where it stands, in words."""
     return say.again(where(audit.case, item))
 
 

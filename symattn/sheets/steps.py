@@ -326,7 +326,12 @@ class Steps:
         if (
             node.op == "hide"
             and fits
-            and all(_is_decimal(cell) for row in exact.cells for cell in row)
+            # In digits alone, or masked.
+            and all(
+                cell == t.MINUS_INFINITY or t.plain_figure(cell) is not None
+                for row in exact.cells
+                for cell in row
+            )
         ):
             # The rounded scores stand above.
             return [exact]
@@ -480,11 +485,6 @@ def chained(name: t.Row, stages: Iterable[_Stage], room: float) -> Iterator[b.Eq
             left, relation, line = t.Row(), t.Row(), rest
         used = width(line)
     yield left, relation, line
-
-
-def _is_decimal(entry: t.Row) -> bool:
-    """Return whether an entry is shown by digits alone, or as masked."""
-    return entry == t.MINUS_INFINITY or t.plain_figure(entry) is not None
 
 
 def is_short(formula: syntax.Tree | None) -> bool:

@@ -220,7 +220,6 @@ class BlockedSolution:
 
     @cached_property
     def _given(self) -> Mapping[str, Rows]:
-        """The numbers of all rows."""
         head = self.head
         one = self.case(slice(0, 1), slice(0, 1)).given
         tables = {"Q": head.q, "K": head.k, "V": head.v, "bias": head.bias, "sink": head.sink}
@@ -236,7 +235,6 @@ class BlockedSolution:
 
     @cached_property
     def _shapes(self) -> Mapping[str, Shape]:
-        """The shape of every quantity that there is."""
         steps, n_q = self.head.steps, len(self.head.q)
         shapes: dict[str, Shape] = {
             name: () if name in ("scale", "cap") else (len(rows), len(rows[0]))

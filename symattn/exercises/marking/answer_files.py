@@ -145,7 +145,6 @@ class _AnswerColumns:
             raise Malformed(Fault("", "expected a column for each blank, found none", 1))
 
     def take(self, line: int, row: Sequence[str], comma: bool) -> None:
-        """Take up the answers of a row."""
         collector = self._collector
         if any(cell.strip() for cell in row[len(self._names) :]):
             message = f"expected {len(self._names)} columns, found {len(row)}"

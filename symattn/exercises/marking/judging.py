@@ -142,7 +142,6 @@ class _Judging:
         )
 
     def marks(self) -> dict[Blank, Mark]:
-        """The mark of every blank."""
         for part in self._examiner.in_order:
             self._judge(part)
         for part in self._examiner.in_order:

@@ -72,7 +72,6 @@ class _Item:
     scheme: Scheme
 
     def document(self, *inside: str) -> str:
-        """The file."""
         return self.v.document(
             "assessment-item",
             "\n",
@@ -87,7 +86,6 @@ class _Item:
 
 class _Figures(_Item):
     def written(self) -> str:
-        """The file."""
         self.blanks = Blanks(self.exercise)
         self.text = quiz.QuestionText(self.exercise, self.say, _ON)
         self.processing = Processing(self.blanks, self.v, self.scheme)
@@ -156,7 +154,6 @@ class _Figures(_Item):
 
 class _Essay(_Item):
     def written(self) -> str:
-        """The file."""
         working = _ON.printed(questions.proved(self.exercise))
         box = self.v(
             "extended-text-interaction", response_identifier="ANSWER", expected_lines=_LINES
