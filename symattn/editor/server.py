@@ -241,7 +241,7 @@ class Session:
             return None
         held, piece, _ = known
         offset = piece.starts[piece.lines.offset(_position(said.position))]
-        found = await self._desk.asked(held, (jobs.explain, (held.name, held.source, offset)))
+        found = await self._desk.asked(held, "explain", held.name, held.source, offset)
         return None if found is None else replies.hover(held, found)
 
     async def _lenses(self, said: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -264,14 +264,14 @@ class Session:
             if replies.is_wanted(kind, said.context.only)
         ]
         if wanted and any(one.severity in ("error", "warning") for one in answer.findings):
-            found = await self._desk.asked(held, (jobs.corrections, (held.name, held.source)))
+            found = await self._desk.asked(held, "corrections", held.name, held.source)
             for kind in wanted:
                 actions += replies.fixes(held, found or (), asked, kind == replies.FIX_ALL)
         if replies.FIX in wanted and piece.takes_notes:
             name = f"{held.name}.md" if held.is_notebook else held.name
             for note, place in replies.notes(held, answer, asked).items():
-                job = (jobs.note_place, (name, piece.text, place, note))
-                if (at := await self._desk.asked(held, job)) is not None:
+                put = "note_place", name, piece.text, place, note
+                if (at := await self._desk.asked(held, *put)) is not None:
                     actions.append(replies.noted(piece, note, at))
         return actions
 
