@@ -1,9 +1,8 @@
 """Whose a file is: what a command may replace, and what it may not.
 
-Commands write through :class:`Outputs`, which replaces neither what the command
-reads, nor one of its own results by another, nor, without force, what symattn did
-not write itself. That is told by a record beside the files: their digests, so that
-what was changed since is its user's again.
+Commands write through :class:`Outputs`, which replaces neither what the command reads, nor one of
+its own results by another, nor, without force, what symattn did not write itself. That is told by a
+record beside the files: their digests, so that what was changed since is its user's again.
 """
 
 from __future__ import annotations

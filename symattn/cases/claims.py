@@ -40,16 +40,15 @@ _UNCHECKED_KEYS = ("where", "what", "reason")
 class Claim:
     """A claim of a document: figures of an expression, or a statement.
 
-    ``text`` is the expression or the statement as written, ``tree`` its syntax
-    tree; ``key`` is the one that it stands under in the table of that
-    ``number``, which begins on ``line`` of its file (0: in none). Figures have
-    the program's ``node`` of the expression and ``printed``, the rows of its
-    grid; a statement has no node, but ``comparisons`` that must all hold. Of a
-    claim that an article prints, ``span`` is where it does, and ``spans`` where
-    each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
-    '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
-    ``reach`` how far it may be off, as inputs are shown rounded; ``stated`` is of a
-    closed statement, whose tree has the numbers that are printed of its operands.
+    ``text`` is the expression or the statement as written, ``tree`` its syntax tree; ``key`` is the
+    one that it stands under in the table of that ``number``, which begins on ``line`` of its file
+    (0: in none). Figures have the program's ``node`` of the expression and ``printed``, the rows of
+    its grid; a statement has no node, but ``comparisons`` that must all hold. Of a claim that an
+    article prints, ``span`` is where it does, and ``spans`` where each figure stands, ``basis``
+    what says what it is; ``doubt`` why it refutes nothing, '' where that is sure; ``trust`` the
+    bits that say that it is that, and wrong; ``reach`` how far it may be off, as inputs are shown
+    rounded; ``stated`` is of a closed statement, whose tree has the numbers that are printed of its
+    operands.
     """
 
     where: str

@@ -1,5 +1,4 @@
-"""The bundled cases, and how a case is found by name or path, in a case
-file or in an article."""
+"""The bundled cases, and how a case is found by name or path, in a case file or in an article."""
 
 from __future__ import annotations
 

@@ -63,14 +63,12 @@ class Changes(TypedDict, total=False):
 class SheetSettings:
     """The contents of a sheet. Made by :func:`settings`, which checks it.
 
-    ``audience`` is whom it is for. The parts: ``drawing`` the flow
-    of the steps, on pages for the browser; ``backward`` the gradients and, in
-    these, ``jacobian`` the softmax Jacobians; ``crosscheck`` how NumPy and SymPy
-    confirm every quantity; ``audit`` where the document differs; ``commands``
-    how the sheet is made again, and where a rule is proved. ``places`` are the
-    decimal places, ``count_from`` is 0 or 1, for rows and columns, ``detail`` is
-    ``brief`` or ``full``, ``paper`` ``a4`` or ``letter``, and ``language`` the code of
-    one or the path of a language file.
+    ``audience`` is whom it is for. The parts: ``drawing`` the flow of the steps, on pages for the
+    browser; ``backward`` the gradients and, in these, ``jacobian`` the softmax Jacobians;
+    ``crosscheck`` how NumPy and SymPy confirm every quantity; ``audit`` where the document differs;
+    ``commands`` how the sheet is made again, and where a rule is proved. ``places`` are the decimal
+    places, ``count_from`` is 0 or 1, for rows and columns, ``detail`` is ``brief`` or ``full``,
+    ``paper`` ``a4`` or ``letter``, and ``language`` the code of one or the path of a language file.
     """
 
     audience: Audience = "student"
@@ -186,8 +184,7 @@ _KEYS: Mapping[str, type] = {
 class ExerciseTable:
     """The ``[exercise]`` of a file; what it leaves out is empty, or None.
 
-    ``ask`` names steps and gradients, at level proof derivations; ``points``
-    are by the same names.
+    ``ask`` names steps and gradients, at level proof derivations; ``points`` are by the same names.
     """
 
     title: str = ""

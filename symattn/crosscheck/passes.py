@@ -191,10 +191,9 @@ def reverse(
     """The gradients by the ``wanted`` lines, and by those on the way to them, of the sum
     of ``upstream`` times the output.
 
-    ``lines`` are the results of :func:`forward`. Lines that the output does
-    not depend on are not in the answer. Nothing flows into a masked score but
-    from the output itself: where that holds -inf, or may hold it, the loss may
-    have no slope, and what arrives there flows on as unknown.
+    ``lines`` are the results of :func:`forward`. Lines that the output does not depend on are not
+    in the answer. Nothing flows into a masked score but from the output itself: where that holds
+    -inf, or may hold it, the loss may have no slope, and what arrives there flows on as unknown.
     """
     useful = _useful(tape, wanted)
     shared: set[int] = set()

@@ -161,10 +161,9 @@ PLAIN = "1"
 class Loss:
     """A loss: the sum of ``upstream`` times the ``output``, entry by entry.
 
-    ``upstream`` is nested like the output; its entries are numbers, or sums of
-    multiples of symbols (``"g1"``, ``"-2*g1 + 1"``); absent, all ones. ``wrt``
-    names the quantities to differentiate by; absent, every vector and matrix
-    that the output depends on, the output included.
+    ``upstream`` is nested like the output; its entries are numbers, or sums of multiples of symbols
+    (``"g1"``, ``"-2*g1 + 1"``); absent, all ones. ``wrt`` names the quantities to differentiate by;
+    absent, every vector and matrix that the output depends on, the output included.
     """
 
     output: str
@@ -191,10 +190,9 @@ class BoundedFloats:
 class CheckedGradient(BoundedFloats):
     """A gradient by the chain rule, and again by complex steps.
 
-    ``step`` is NaN where the entry was not perturbed, and where it differs from
-    ``value`` by no more than what underflow may have taken from it, or rounding where the value
-    is exact; its own rounding error is else of the size of ``bound``, but ``bound`` is not
-    proved for it.
+    ``step`` is NaN where the entry was not perturbed, and where it differs from ``value`` by no
+    more than what underflow may have taken from it, or rounding where the value is exact; its own
+    rounding error is else of the size of ``bound``, but ``bound`` is not proved for it.
     """
 
     step: Floats
@@ -205,9 +203,8 @@ class Recomputation:
     """The quantities by name, the gradients by what they are with respect to
     and by part of the upstream.
 
-    A part is ``"1"``, without symbols, or a symbol that is set to 1 while all
-    else is 0; a gradient is the sum of its parts, each times its symbol.
-    ``probed`` of ``probes`` entries were perturbed.
+    A part is ``"1"``, without symbols, or a symbol that is set to 1 while all else is 0; a gradient
+    is the sum of its parts, each times its symbol. ``probed`` of ``probes`` entries were perturbed.
     """
 
     quantities: Mapping[str, BoundedFloats]

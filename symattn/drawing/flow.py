@@ -1,8 +1,7 @@
 """The flow of a case: its program as a graph, each quantity with its heat map.
 
-Each step stands below what it needs, with its operation above it. With the
-gradients, each value has the gradient of the loss beside it, in the red of the
-pen; there the arrows go back up.
+Each step stands below what it needs, with its operation above it. With the gradients, each value
+has the gradient of the loss beside it, in the red of the pen; there the arrows go back up.
 """
 
 from __future__ import annotations
@@ -279,9 +278,8 @@ def _apart(
     weights: Sequence[float],
     extents: Mapping[_Spot, Size],
 ) -> list[float]:
-    """The places nearest to those wanted, by weighted squares, at which no two
-    boxes touch. Less their offsets places may only grow, so neighbours that
-    would not are pooled at their mean."""
+    """The places nearest to those wanted, by weighted squares, at which no two boxes touch. Less
+    their offsets places may only grow, so neighbours that would not are pooled at their mean."""
     offsets = _offsets(layer, extents)
     pools: list[tuple[float, float, int]] = []
     for want, weight, offset in zip(wanted, weights, offsets, strict=True):
@@ -536,8 +534,7 @@ def _head(at: _Point, down: int, paint: str) -> str:
 
 
 def _drawn(box: _Box, x: float, top: float) -> Iterator[str]:
-    """A box whose frame begins there, with its operation above it, or below that of
-    a gradient."""
+    """A box whose frame begins there, with its operation above it, or below that of a gradient."""
     line, paint = ("pen-line", "on-pen") if box.is_gradient else ("ink-line", "ink")
     if box.operation:
         down = -1 if box.is_gradient else 1

@@ -3,10 +3,9 @@ three levels, and about how wide they are.
 
 SVG: elements, the colours of the sheets, and the frame of a drawing.
 
-A drawing loads nothing and runs nothing. Its colours are plain attributes, for
-every program that reads SVG; a style for dark screens stands over them, which
-no attribute can. What is hatched is lines, not a pattern by reference, so that
-drawings on one page can't mistake each other's.
+A drawing loads nothing and runs nothing. Its colours are plain attributes, for every program that
+reads SVG; a style for dark screens stands over them, which no attribute can. What is hatched is
+lines, not a pattern by reference, so that drawings on one page can't mistake each other's.
 """
 
 from __future__ import annotations

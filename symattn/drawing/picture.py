@@ -2,9 +2,8 @@
 
 The attention pattern of a case: who attends to whom, and how much.
 
-Each softmax of a step is a heat map, its queries as rows and its keys as
-columns; where they are few, also arcs from each query to the keys it attends
-to, as thick as the weights.
+Each softmax of a step is a heat map, its queries as rows and its keys as columns; where they are
+few, also arcs from each query to the keys it attends to, as thick as the weights.
 
 What shades and hatching mean, in a line below a drawing.
 """
@@ -257,12 +256,11 @@ def draw(
 ) -> str:
     """A case as SVG, one file that loads nothing: for a browser, a page or a slide.
 
-    ``what`` is ``pattern`` (every softmax: who attends to whom), ``flow`` (the
-    steps as a graph, a heat map each), ``gradients`` (the flow with the gradient
-    of every value beside it) or ``all`` (the pattern above the flow with its
-    gradients). Figures have 0 to 6 ``places``, correctly rounded; without, as many
-    as show two digits of the largest of each quantity. ``language`` is that of the
-    case's sheets unless told. Raises :class:`Malformed` for other values, where there
+    ``what`` is ``pattern`` (every softmax: who attends to whom), ``flow`` (the steps as a graph, a
+    heat map each), ``gradients`` (the flow with the gradient of every value beside it) or ``all``
+    (the pattern above the flow with its gradients). Figures have 0 to 6 ``places``, correctly
+    rounded; without, as many as show two digits of the largest of each quantity. ``language`` is
+    that of the case's sheets unless told. Raises :class:`Malformed` for other values, where there
     are no steps, and where a pattern is asked for and there is no softmax.
 
     >>> draw("cat-sat-mat", "pattern").startswith("<svg ")

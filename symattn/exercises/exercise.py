@@ -112,8 +112,7 @@ class Part:
     """One question: every entry of ``quantity``, a step or ``dL/d(name)``,
     rounded to ``places``; ``points`` for all of it.
 
-    At level proof ``quantity`` is the name of a bundled derivation, and there are
-    no places.
+    At level proof ``quantity`` is the name of a bundled derivation, and there are no places.
     """
 
     quantity: str
@@ -208,10 +207,9 @@ class Exercise:
 def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise:
     """The exercise that a case is at a level: its own, or ``forward``.
 
-    Without ``ask`` in its file it asks for each step that computes something, at
-    level backward for the gradients on the way to those that are asked for as
-    well. At level masked a case without a mask gets one: ``P`` keeps for each
-    query the keys up to its own.
+    Without ``ask`` in its file it asks for each step that computes something, at level backward for
+    the gradients on the way to those that are asked for as well. At level masked a case without a
+    mask gets one: ``P`` keeps for each query the keys up to its own.
 
     Raises :class:`Malformed` for a level that there is none of, and where the case
     has nothing to ask for there.

@@ -1,8 +1,7 @@
 """The key of an exercise: one file with the numbers and right answers of all its versions.
 
-It is a case's steps, what is asked, and for each version what is given;
-who marks needs nothing besides. The answers in it are for people to read: what
-reads the file works them out again.
+It is a case's steps, what is asked, and for each version what is given; who marks needs nothing
+besides. The answers in it are for people to read: what reads the file works them out again.
 
 Whole numbers drawn by a seed: the same on every machine, whatever runs there.
 

@@ -1,11 +1,10 @@
 """STACK questions: matrices to fill in, marked by Maxima with follow-through.
 
-The versions of an exercise are the variants of one question: its code holds the
-given numbers of all, and the seed chooses. Each part has a tree of its own: an
-answer is right, or follows from the student's own earlier answers, or is what a
-common fault makes of the given numbers. The code that computes a part is one
-function of those that it is computed from, so that the truth, what follows from
-an answer and the question's tests are all made by it.
+The versions of an exercise are the variants of one question: its code holds the given numbers of
+all, and the seed chooses. Each part has a tree of its own: an answer is right, or follows from the
+student's own earlier answers, or is what a common fault makes of the given numbers. The code that
+computes a part is one function of those that it is computed from, so that the truth, what follows
+from an answer and the question's tests are all made by it.
 """
 
 from __future__ import annotations
@@ -160,9 +159,8 @@ def _matrix(rows: Iterable[Iterable[str]]) -> str:
 
 
 def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequence[str]) -> str:
-    """A function that computes ``target`` from what is ``known``: variables, by
-    the serial numbers of their nodes. Raises :class:`Malformed` for an
-    operation that has no Maxima code.
+    """A function that computes ``target`` from what is ``known``: variables, by the serial numbers
+    of their nodes. Raises :class:`Malformed` for an operation that has no Maxima code.
 
     >>> from symattn.programs.program import program
     >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "T": "S / sqrt(3)"})

@@ -123,9 +123,8 @@ class Wanted:
 class Figures:
     """Computes the live figures of one document.
 
-    Every method raises :class:`~symattn.errors.SymattnError` where there is no certain
-    answer: for a name that isn't known, a quantity that is not defined, digits that stay
-    undecided.
+    Every method raises :class:`~symattn.errors.SymattnError` where there is no certain answer: for
+    a name that isn't known, a quantity that is not defined, digits that stay undecided.
     """
 
     def __init__(self, solution: Solution) -> None:

@@ -1,10 +1,9 @@
 """Engines that make PDFs, TeX's and Typst: finding one, running it safely, reading what it says.
 
-An engine runs in an empty folder of its own, without shell escape, with a
-time limit, and may read and write files below that folder only. A worker looks
-after it: with whatever ends the worker, or the command that asked for it, the
-engine ends too, and its folder goes. Typst is a library, which runs in the
-worker itself.
+An engine runs in an empty folder of its own, without shell escape, with a time limit, and may read
+and write files below that folder only. A worker looks after it: with whatever ends the worker, or
+the command that asked for it, the engine ends too, and its folder goes. Typst is a library, which
+runs in the worker itself.
 
 The engine whose fonts have the letters of a text.
 """

@@ -1,9 +1,8 @@
 """Sheets as HTML pages: one file each, that loads nothing.
 
-Mathematics is MathML Core, which Chromium, Firefox and Safari show by
-themselves; the rest is style (``page.css``), and the fonts are inside (as
-``.ci/fonts.py`` made them). A policy in the head forbids the page to load
-anything, or to run anything but the scripts of ours that it names by their
+Mathematics is MathML Core, which Chromium, Firefox and Safari show by themselves; the rest is style
+(``page.css``), and the fonts are inside (as ``.ci/fonts.py`` made them). A policy in the head
+forbids the page to load anything, or to run anything but the scripts of ours that it names by their
 digests, whatever a case says.
 
 The page that lists what lies in a folder.

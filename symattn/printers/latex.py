@@ -1,9 +1,8 @@
 r"""Sheets as LaTeX documents.
 
-Only packages of Debian's ``texlive-latex-recommended``, ``texlive-pictures``
-and ``lmodern``. Text that pdflatex's fonts can't show (Greek, Cyrillic, CJK,
-emoji) makes the document one for lualatex with fallback fonts; the first line
-says which engine is meant.
+Only packages of Debian's ``texlive-latex-recommended``, ``texlive-pictures`` and ``lmodern``. Text
+that pdflatex's fonts can't show (Greek, Cyrillic, CJK, emoji) makes the document one for lualatex
+with fallback fonts; the first line says which engine is meant.
 """
 
 from __future__ import annotations

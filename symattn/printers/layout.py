@@ -1,8 +1,7 @@
 r"""Widths of mathematics, and the places where it may break.
 
-TeX does not break displayed formulas. Widths are estimated in em of the main
-font, rather too large than too small; a sum that does not fit is broken before
-its signs.
+TeX does not break displayed formulas. Widths are estimated in em of the main font, rather too large
+than too small; a sum that does not fit is broken before its signs.
 """
 
 from __future__ import annotations

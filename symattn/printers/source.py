@@ -14,9 +14,8 @@ from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.html import line, page
 
-#: What a mark says: struck through, with what is right beside it; holds, but a finer
-#: figure is beside it; not decided; right; right, though only its value says what it
-#: is; not read.
+#: What a mark says: struck through, with what is right beside it; holds, but a finer figure is
+#: beside it; not decided; right; right, though only its value says what it is; not read.
 MarkKind = Literal["wrong", "coarse", "open", "holds", "confirmed", "unread"]
 
 #: How a line is shown: as words, as a heading, or letter by letter.

@@ -1,8 +1,7 @@
 r"""Sheets as Typst documents, for a PDF without TeX.
 
-Letters of mathematics, signs and layout are Typst's; all text of a sheet
-stands in strings, where nothing is a command. Its fonts are those that Typst
-brings along, which look as LaTeX's do.
+Letters of mathematics, signs and layout are Typst's; all text of a sheet stands in strings, where
+nothing is a command. Its fonts are those that Typst brings along, which look as LaTeX's do.
 """
 
 from __future__ import annotations

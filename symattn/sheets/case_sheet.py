@@ -313,8 +313,7 @@ def _need_room(solution: Solution) -> None:
 def verified(solution: Solution, symbolic: bool = False) -> Verification:
     """The verification of a solution; :class:`Refuted` if it refutes a figure.
 
-    SymPy takes as long as all the rest of a sheet: it is asked where the sheet
-    tells what it says.
+    SymPy takes as long as all the rest of a sheet: it is asked where the sheet tells what it says.
     """
     verification = verify(solution, symbolic)
     if verification.verdict is Verdict.REFUTED:

@@ -305,9 +305,8 @@ class _Sized(ast.NodeTransformer):
 
 
 def of_step(node: Node, named: Named, row_sum: t.Row, first: int = 0) -> list[t.Row]:
-    """The definitions that a step uses, as equations; none for a step that
-    is put together from several operations. ``row_sum`` is what the sum over
-    row i of a softmax is called."""
+    """The definitions that a step uses, as equations; none for a step that is put together from
+    several operations. ``row_sum`` is what the sum over row i of a softmax is called."""
     operation, operands = _operation(node, named)
     if not operation or len(node.shape) != 2 or not _are_named(operands, named):
         return []

@@ -220,8 +220,7 @@ class Steps:
                 yield from self._own_text(called)
 
     def work(self, node: Node) -> Iterator[b.Block]:
-        """A quantity in full: worked entries beside its closed form and its
-        rounded value."""
+        """A quantity in full: worked entries beside its closed form and its rounded value."""
         if self.shown.quantity(node).symbols:
             yield from self.forms(node)
             return

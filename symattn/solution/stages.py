@@ -1,12 +1,11 @@
 """A program in SymPy's letters, stage by stage, and its derivatives by SymPy.
 
-Every step is a matrix of letters, each defined by a small expression in letters
-of earlier stages; a softmax is written in three: exponentials E, the sum Z of
-each row, their quotient. SymPy differentiates these small expressions, and the
-chain rule puts the derivatives together, from the output back. The expanded
-attention expression never occurs, nor does SymPy's matrix calculus, which loses
-terms of a softmax, nor a rule of :mod:`symattn.programs.program`: what comes
-out is compared with those.
+Every step is a matrix of letters, each defined by a small expression in letters of earlier stages;
+a softmax is written in three: exponentials E, the sum Z of each row, their quotient. SymPy
+differentiates these small expressions, and the chain rule puts the derivatives together, from the
+output back. The expanded attention expression never occurs, nor does SymPy's matrix calculus, which
+loses terms of a softmax, nor a rule of :mod:`symattn.programs.program`: what comes out is compared
+with those.
 """
 
 from __future__ import annotations
@@ -50,9 +49,8 @@ POWERS, SUMS = "E", "Z"
 class Stage:
     """A matrix of letters, and what each of them stands for.
 
-    ``letters`` are the rows of its grid: letters, numbers that need none, and
-    HIDDEN for masked scores. ``defined`` gives each in letters of earlier
-    stages, unless the stage ``is_given``.
+    ``letters`` are the rows of its grid: letters, numbers that need none, and HIDDEN for masked
+    scores. ``defined`` gives each in letters of earlier stages, unless the stage ``is_given``.
     """
 
     name: str
@@ -359,9 +357,8 @@ def letters_of(entry: Expr) -> Iterator[Expr]:
 def _partials(letter: Expr, entry: Expr) -> Iterator[tuple[Expr, Expr]]:
     """The letters of the definition of ``letter``, each with the derivative by it.
 
-    SymPy differentiates the form of the definition, in dummy letters: entries of
-    one form share their derivatives. Where the definition itself stands in
-    them, as with exp, the letter does.
+    SymPy differentiates the form of the definition, in dummy letters: entries of one form share
+    their derivatives. Where the definition itself stands in them, as with exp, the letter does.
     """
     if entry is letter:
         return

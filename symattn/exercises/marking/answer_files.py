@@ -1,7 +1,6 @@
 """Reading what students answered: a table in CSV, or TOML or JSON.
 
-A fault is told with its place and costs nobody else anything: who can be marked is
-marked.
+A fault is told with its place and costs nobody else anything: who can be marked is marked.
 
 Tables for the marker: who has how many points, and which slips were made how often.
 

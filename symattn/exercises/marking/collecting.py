@@ -185,10 +185,9 @@ class MarkedSlip:
 class Mark:
     """One answer, judged; ``correct`` is the right one.
 
-    ``fewer``: it is right, but to fewer places than asked. ``because`` are the wrong
-    answers that one which ``follows`` was computed from; ``slip`` is the one that
-    explains it; ``but`` says how a wrong one differs from the right one, if that may
-    be a miswriting.
+    ``fewer``: it is right, but to fewer places than asked. ``because`` are the wrong answers that
+    one which ``follows`` was computed from; ``slip`` is the one that explains it; ``but`` says how
+    a wrong one differs from the right one, if that may be a miswriting.
     """
 
     blank: Blank

@@ -1,10 +1,9 @@
 """Judging: what each answer of a student is, and why.
 
-An answer is right within the tolerance of its part. Of the others the first that
-fits is said: rounded too early (right, but to fewer places than asked; or what
-comes of right numbers that were rounded on the way), following (what comes of
-the student's own earlier answers, some of them wrong), a slip that the audit can
-name or that is common, wrong.
+An answer is right within the tolerance of its part. Of the others the first that fits is said:
+rounded too early (right, but to fewer places than asked; or what comes of right numbers that were
+rounded on the way), following (what comes of the student's own earlier answers, some of them
+wrong), a slip that the audit can name or that is common, wrong.
 """
 
 from __future__ import annotations
@@ -347,8 +346,7 @@ def _half(part: Part) -> fmpq:
 
 
 def _shorter(printed: PrintedNumber) -> Iterator[PrintedNumber]:
-    """A figure, and what it is without some of its last zeros, which are put there to fill a
-    blank.
+    """A figure, and what it is without some of its last zeros, which are put there to fill a blank.
 
     >>> from symattn.numbers.rationals import read_printed
     >>> [x.places for x in _shorter(read_printed("0.6400"))]

@@ -1,11 +1,10 @@
 """Naming: which slip gives the wrong answers of a part.
 
-Each slip that may show in a part (:func:`symattn.exercises.faults.suspects`) is computed: from
-the exact numbers before it, or else from those that the student wrote down. Wrong answers
-that it gives are evidence for it, the more the further they are from the right ones; it
-costs its price, that of its number among those of its kind, and what it contradicts. All
-this is counted in whole numbers, quarters of a bit, so that a page counts as marking does
-(the script ``judging.js``).
+Each slip that may show in a part (:func:`symattn.exercises.faults.suspects`) is computed: from the
+exact numbers before it, or else from those that the student wrote down. Wrong answers that it gives
+are evidence for it, the more the further they are from the right ones; it costs its price, that of
+its number among those of its kind, and what it contradicts. All this is counted in whole numbers,
+quarters of a bit, so that a page counts as marking does (the script ``judging.js``).
 """
 
 from __future__ import annotations
