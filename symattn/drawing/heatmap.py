@@ -105,7 +105,11 @@ def cells(
         scale = "small weights" if size <= _SMALL else "weights"
     largest = arb(1) if scale == "weights" else size
     has_figures = max(rows, columns) <= _FIGURED
-    digits = _places(size) if places is None else places
+    if places is None:
+        # Those that show two digits of the largest.
+        enough = (k for k in range(*_PLACES) if size * 10**k >= 10)
+        places = next(enough, _PLACES[0] if not size > 0 else _PLACES[1])
+    digits = places
 
     def cell(entry: tuple[arb | None, int, int] | None) -> HeatCell:
         if entry is None:
@@ -126,12 +130,6 @@ def cells(
             for row in grid
         )
     return Cells(grid, scale, (down, across))
-
-
-def _places(size: arb) -> int:
-    """The places that show two digits of a number of that size, from two to six."""
-    enough = (places for places in range(*_PLACES) if size * 10**places >= 10)
-    return next(enough, _PLACES[0] if not size > 0 else _PLACES[1])
 
 
 def _size(entry: tuple[arb | None, int, int]) -> arb:

@@ -142,12 +142,9 @@ def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[b.Equation]:
 
 def _equal_before(rows: tuple[RowNormaliser, ...], i: int) -> int | None:
     """The first row above whose sum is the same."""
-    if not rows[i].value.is_closed:
-        return None
-    for k in range(i):
-        if rows[k].value.is_closed and compare(rows[k].value, rows[i].value) is Verdict.HOLDS:
-            return k
-    return None
+    own, above = rows[i].value, ((k, row.value) for k, row in enumerate(rows[:i]))
+    alike = (k for k, x in above if x.is_closed and compare(x, own) is Verdict.HOLDS)
+    return next(alike, None) if own.is_closed else None
 
 
 def inside(steps: Steps, node: Node) -> Iterator[b.Block]:

@@ -10,6 +10,7 @@ Which of SymPy's formulas the numbers were put into, and what came out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import prod
 
 from symattn.auditing.figures import Decider
@@ -19,8 +20,6 @@ from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.syntax import gradient_name
 from symattn.languages.language import Language
-from symattn.numbers.reading import Masked
-from symattn.numbers.values import compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, unbreakable
 from symattn.programs.display import formula, symbol
@@ -28,6 +27,7 @@ from symattn.programs.nodes import Node, ancestors
 from symattn.seal.seals import Seal
 from symattn.sheets.presentation import Presentation, grouped
 from symattn.sheets.steps import Steps
+from symattn.solution.quantity import same
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Verification
@@ -209,19 +209,13 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
     changed = []
     for name in shared:
         ours, was = steps.solution[name], base[name]
-        same = ours.equals(was)
-        if same is Verdict.HOLDS:
+        if ours.equals(was) is Verdict.HOLDS:
             rows.append(((b.Math(f.typeset_name(name)),), say("equal, exactly")))
             continue
         changed.append(name)
-        count = sum(
-            a is not c
-            if isinstance(a, Masked) or isinstance(c, Masked)
-            else compare(a, c) is not Verdict.HOLDS
-            for left, right in zip(ours.rows, was.rows, strict=True)
-            for a, c in zip(left, right, strict=True)
-        )
-        entries = len(ours.rows) * len(ours.rows[0])
+        pairs = zip(chain(*ours.rows), chain(*was.rows), strict=True)
+        count = sum(same(*pair) is not Verdict.HOLDS for pair in pairs)
+        entries = prod(ours.grid)
         differ = say("{count} of {entries} entries differ", count=str(count), entries=str(entries))
         rows.append(((b.Math(f.typeset_name(name)),), differ))
     yield b.Table((say("quantity"), say("compared with the base case")), tuple(rows), "ll")

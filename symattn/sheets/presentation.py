@@ -354,10 +354,7 @@ def rational_formula(number: fmpq, places: int) -> syntax.Tree:
 
 def decimal_places(number: fmpq, most: int) -> int | None:
     """Return how many decimal places show the number exactly, if at most ``most``."""
-    for places in range(most + 1):
-        if (number * 10**places).q == 1:
-            return places
-    return None
+    return next((places for places in range(most + 1) if (number * 10**places).q == 1), None)
 
 
 def scientific(number: Decimal) -> syntax.Tree:

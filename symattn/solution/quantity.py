@@ -409,7 +409,7 @@ class Quantity:
         if self.shape != other.shape:
             return Verdict.REFUTED
         pairs = zip(chain(*self.rows), chain(*other.rows), strict=True)
-        return Verdict.all(_same(ours, theirs) for ours, theirs in pairs)
+        return Verdict.all(same(ours, theirs) for ours, theirs in pairs)
 
     # -- display ------------------------------------------------------------
 
@@ -492,7 +492,8 @@ def _entry_name(label: str) -> str:
     return t.latex(t.PARTIAL + row)
 
 
-def _same(ours: Value | Masked, theirs: Value | Masked) -> Verdict:
+def same(ours: Value | Masked, theirs: Value | Masked) -> Verdict:
+    """Return whether two entries are equal; a masked score is so to another one."""
     if isinstance(ours, Value) and isinstance(theirs, Value):
         return compare(ours, theirs)
     return Verdict.HOLDS if ours is theirs else Verdict.REFUTED
