@@ -228,11 +228,8 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     yield b.Heading(say("Compute"))
     sentence = figures(exercise, say)
     if any(exercise.case.program.named[part.quantity].op == "hide" for part in exercise.parts):
-        sentence = (
-            *sentence,
-            " ",
-            *say("A masked score is {masked}.", masked=b.Math(t.MINUS_INFINITY)),
-        )
+        masked = say("A masked score is {masked}.", masked=b.Math(t.MINUS_INFINITY))
+        sentence = (*sentence, " ", *masked)
     yield b.Paragraph(sentence)
     nodes = [exercise.case.program.named[part.quantity] for part in exercise.parts]
     rooms = [_TITLE_HEIGHT + _ROW_HEIGHT * node.grid[0] for node in nodes]

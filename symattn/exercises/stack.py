@@ -412,10 +412,7 @@ class _StackQuestion:
         for j in reversed(self.chain.order):
             if j in needed:
                 needed |= set(self.chain.sources[j])
-
-        def answered(j: int) -> str:
-            return f"sa_filled(ans{j}, c_{j})"
-
+        answered = "sa_filled(ans{0}, c_{0})".format
         return [f"c_{j}: {self._call(j, answered)}" for j in self.chain.order if j in needed]
 
     def _nodes(self, k: int) -> Iterator[tuple[str, float, b.Line]]:
