@@ -71,8 +71,9 @@ def document(sheet: b.Sheet) -> str:
         head = _image(sheet.logo) + head
     scripts = []
     if '<div class="matrix">' in body:
-        said = {"copy": "Copy this matrix", "text": "Text of the matrix", "copied": "Copied"}
-        content += _data("words", {key: sheet.say.text(text) for key, text in said.items()})
+        say = sheet.say
+        copied = {"text": say.text("Text of the matrix"), "copied": say.text("Copied")}
+        content += _data("words", {"copy": say.text("Copy this matrix"), **copied})
         scripts.append((_HERE / "copy.js").read_text("utf-8"))
     if sheet.script is not None:
         content += _data("data", sheet.script.data)

@@ -89,8 +89,8 @@ class Feedback:
         pieces = {"student": script.student, **points}
         if not script.version:
             return self.say.text("{student}: {points} of {most} points", **pieces)
-        sentence = "{student}, version {version}: {points} of {most} points"
-        return self.say.text(sentence, version=script.version, **pieces)
+        pieces["version"] = script.version
+        return self.say.text("{student}, version {version}: {points} of {most} points", **pieces)
 
     def _head(self, part: Part, marks: Sequence[Mark], name: b.Math | b.Code) -> b.Line:
         return self.say(
