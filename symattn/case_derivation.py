@@ -139,7 +139,6 @@ class _CaseTables:
         }
 
     def document(self) -> dict[str, Any]:
-        """The tables."""
         program, case = self.program, self.case
         output = program.quantities.get(case.output)
         if output is None:
@@ -149,7 +148,7 @@ class _CaseTables:
         start = number(1) if is_number else nodes.given("upstream", output.shape)
         gradients = flows(output, start)
         called = {
-            name: self._gradient_name(name)
+            name: f"d{name}" if f"d{name}" not in case.program.quantities else f"d_{name}"
             for name in reversed([*program.quantities])
             if program.quantities[name].serial in gradients
         }
@@ -191,9 +190,6 @@ class _CaseTables:
         for name, node in program.quantities.items():
             names.setdefault(node.serial, []).append(name)
         return LineWriter(names)
-
-    def _gradient_name(self, name: str) -> str:
-        return f"d{name}" if f"d{name}" not in self.case.program.quantities else f"d_{name}"
 
     def _step(self, writer: LineWriter, name: str) -> str:
         node = self.program.quantities[name]

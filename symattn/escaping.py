@@ -1,8 +1,7 @@
 r"""Text that came from a file, made harmless for each kind of output.
 
-What a file says is text: it steers no terminal, hides nothing, forges no line,
-and is no mark-up. Each output has one function here; everything that is
-printed goes through the one of its output.
+What a file says is text: it steers no terminal, hides nothing, forges no line, and is no mark-up.
+Each output has one function here; everything that is printed goes through the one of its output.
 """
 
 from __future__ import annotations

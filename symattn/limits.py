@@ -211,8 +211,7 @@ QUICK_BITS = 512
 #: Entries of an array that stay undecided at the largest precision; after so many the
 #: others are not followed up.
 PURSUED = Limit(100, "not followed up after {most} undecided entries; {found}")
-#: Products that are formed to bring a sum over one denominator, to decide
-#: whether it is zero.
+#: Products that are formed to bring a sum over one denominator, to decide whether it is zero.
 EXPANSION = 400_000
 #: Numbers in a recipe that is evaluated at a point to learn whether it is zero, and
 #: bits of its value there, times the terms in it.
@@ -247,8 +246,7 @@ JACOBIAN = Limit(
 DERIVED = Limit(
     12_000, "entries are used {found} times; SymPy derives programs of at most {most} uses"
 )
-#: Operations in one entry of a formula with numbers put in, and in letters of
-#: what is given alone.
+#: Operations in one entry of a formula with numbers put in, and in letters of what is given alone.
 FORMULA = Limit(40_000, "a formula of {found} operations; SymPy puts numbers into at most {most}")
 EXPANDED = Limit(200_000, "a formula of {found} operations; SymPy writes out at most {most}")
 #: The same under a root or inside a function: SymPy evaluates such numbers roughly to

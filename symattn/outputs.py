@@ -240,9 +240,8 @@ def _has_attributes(target: Path, handle: int) -> bool:
 def _rewrite(target: Path, content: bytes, permit: Callable[[bytes], None] | None) -> None:
     """Write a file in place: all of it, or it is as it was.
 
-    The room is taken before a byte is changed, and until all is done a copy of
-    what was there lies beside it, where one can: it stays if nothing else could
-    be put back.
+    The room is taken before a byte is changed, and until all is done a copy of what was there lies
+    beside it, where one can: it stays if nothing else could be put back.
     """
     old = target.read_bytes()
     if permit is not None:

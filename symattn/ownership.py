@@ -1,9 +1,8 @@
 """Whose a file is: what a command may replace, and what it may not.
 
-Commands write through :class:`Outputs`, which replaces neither what the command
-reads, nor one of its own results by another, nor, without force, what symattn did
-not write itself. That is told by a record beside the files: their digests, so that
-what was changed since is its user's again.
+Commands write through :class:`Outputs`, which replaces neither what the command reads, nor one of
+its own results by another, nor, without force, what symattn did not write itself. That is told by a
+record beside the files: their digests, so that what was changed since is its user's again.
 """
 
 from __future__ import annotations
@@ -122,7 +121,10 @@ class Outputs:
     def _claim(self, path: Path, by: str) -> None:
         self._check(path, by)
         # What is two names here may be one name where the files are taken to.
-        keys = [_folded(key) for key in _identities(path)]
+        keys = [
+            unicodedata.normalize("NFC", key).casefold() if isinstance(key, str) else key
+            for key in _identities(path)
+        ]
         for key in keys:
             if (other := self._claimed.get(key)) is not None:
                 raise Malformed(f"{other} and {path} would be one file: write them one at a time")
@@ -238,8 +240,3 @@ def _identities(file: str | Path | int) -> list[object]:
         status = os.stat(file)  # noqa: PTH116 - of a number too
         keys.append((status.st_dev, status.st_ino))
     return keys
-
-
-def _folded(key: object) -> object:
-    """The one name that disks which know no cases have for several."""
-    return unicodedata.normalize("NFC", key).casefold() if isinstance(key, str) else key

@@ -1,8 +1,7 @@
 """Undoing, however the program ends: by itself, by an exception, by a signal.
 
-A signal's undoing is done at once and ends the process. Nothing is raised into
-code that may be anywhere, also where an exception would be lost or would find
-things half made."""
+A signal's undoing is done at once and ends the process. Nothing is raised into code that may be
+anywhere, also where an exception would be lost or would find things half made."""
 
 from __future__ import annotations
 

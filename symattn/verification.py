@@ -55,12 +55,11 @@ _STEP_ALLOWANCE = 64.0
 class Check:
     """The distance of floats from the exact value, over all entries of a quantity.
 
-    ``max_ulp`` is the largest error in units in the last place of float64 (at
-    an exact zero: of the sum of the magnitudes of its terms); ``scaled_ulp``
-    the largest error divided by the recomputation's own bound, the running
-    sum of magnitudes of the terms times 2**-53: it holds up to 1.
-    ``worst`` is the place of the largest scaled error. ``doubt`` says why an
-    undecided quantity is: what floats could check of it holds.
+    ``max_ulp`` is the largest error in units in the last place of float64 (at an exact zero: of the
+    sum of the magnitudes of its terms); ``scaled_ulp`` the largest error divided by the
+    recomputation's own bound, the running sum of magnitudes of the terms times 2**-53: it holds up
+    to 1. ``worst`` is the place of the largest scaled error. ``doubt`` says why an undecided
+    quantity is: what floats could check of it holds.
 
     ``symbolic`` says whether SymPy's formula with the numbers put in is equal to
     the closed form in all entries, ``symbolic_doubt`` why that is undecided.
@@ -263,7 +262,6 @@ def _at_numbers(solution: Solution) -> Verification:
 
 
 def _with_symbolic(check: Check, solution: Solution) -> Check:
-    """The check with what SymPy says of the quantity."""
     verdict, doubt = Verdict.UNDECIDED, ""
     if (count := uses(solution.program)) > DERIVED.most:
         # Asked here too: SymPy need not be loaded for that.

@@ -1,10 +1,9 @@
 """Work done in processes of its own, which can be stopped.
 
-Native code (FLINT, GMP, NumPy) answers to no signal handler, and what it is
-asked to do may take any time and memory. A worker is a process in a session of
-its own with limits that the system holds it to; it is ended together with all
-that it has started. The process that asks stays light: it loads nothing that
-the work needs. Whoever survives, tidies up.
+Native code (FLINT, GMP, NumPy) answers to no signal handler, and what it is asked to do may take
+any time and memory. A worker is a process in a session of its own with limits that the system holds
+it to; it is ended together with all that it has started. The process that asks stays light: it
+loads nothing that the work needs. Whoever survives, tidies up.
 """
 
 from __future__ import annotations
@@ -130,10 +129,9 @@ def results(
 ) -> Generator[tuple[int, Any], None, None]:
     """The index of every job with what it gave, or the exception it ended with, as they end.
 
-    A worker does one job after the other, up to ``at_once`` of them at a time; no job is
-    taken from ``jobs`` before a worker is free for it.
-    With ``tidy`` each has a folder for temporary files (:attr:`Client.folder`),
-    and may start other programs. Close the iterator to stop all work.
+    A worker does one job after the other, up to ``at_once`` of them at a time; no job is taken from
+    ``jobs`` before a worker is free for it. With ``tidy`` each has a folder for temporary files
+    (:attr:`Client.folder`), and may start other programs. Close the iterator to stop all work.
     """
     todo = enumerate(jobs)
     again: deque[tuple[int, Job]] = deque()

@@ -64,9 +64,8 @@ def _understood(article: Article, side: SideFile | None, memory: Memory | None =
 def case_of(reading: Reading) -> Case:
     """The case that an article was understood to be; its claims know their places.
 
-    Nobody wrote them as claims: one that does not fit the recipe is none, and is left
-    open. There may be no steps, and no claims. Raises :class:`Malformed` where what was
-    understood is no case.
+    Nobody wrote them as claims: one that does not fit the recipe is none, and is left open. There
+    may be no steps, and no claims. Raises :class:`Malformed` where what was understood is no case.
     """
     source = reading.article
     while True:

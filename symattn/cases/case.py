@@ -176,16 +176,14 @@ _LOSS_KEYS = ("output", "upstream", "wrt")
 class Case:
     """One case. Made by :func:`make`, which checks it.
 
-    ``raw`` holds the given numbers and the upstream gradient as they were
-    written: the independent cross-check reads those itself. ``tolerance`` is
-    the largest distance that a printed figure may have, where the document
-    declares one; ``origins`` are the steps as which those of single heads were written;
-    ``asked`` is what it says of an exercise, ``sheet`` what its
-    sheets have on them (:mod:`symattn.cases.settings`); ``functions`` are its own, heads and
-    bodies as they were written. ``lines`` are those of
-    the steps in the file of the case, ``path``, and ``base`` is the file of the
-    case it extends. ``reading`` is what an article was understood to say, where
-    the case was read from one.
+    ``raw`` holds the given numbers and the upstream gradient as they were written: the independent
+    cross-check reads those itself. ``tolerance`` is the largest distance that a printed figure may
+    have, where the document declares one; ``origins`` are the steps as which those of single heads
+    were written; ``asked`` is what it says of an exercise, ``sheet`` what its sheets have on them
+    (:mod:`symattn.cases.settings`); ``functions`` are its own, heads and bodies as they were
+    written. ``lines`` are those of the steps in the file of the case, ``path``, and ``base`` is the
+    file of the case it extends. ``reading`` is what an article was understood to say, where the
+    case was read from one.
     """
 
     name: str
@@ -268,18 +266,17 @@ def make(
 ) -> Case:
     """A checked case, from what a case file says in its tables.
 
-    ``given`` maps names to numbers, or to nested lists or arrays of them, n or
-    n x m; ``steps`` maps names to expressions, or to trees of such. ``loss`` may have ``output``, a
-    step, the last one unless named; ``upstream``, dL/d(output) in its shape,
-    all ones unless given, its entries exact numbers or symbols; and ``wrt``,
-    the names to differentiate by. A claim has ``of``, an expression, and
-    ``printed``, its figures in its shape; or ``holds``, a statement; and may
-    have ``where``. ``tolerance`` is positive, as text or an exact number.
-    ``exercise`` may have ``title``, ``level``, ``ask``, ``points`` and ``places``.
-    ``sheet`` has keys of :class:`~symattn.cases.settings.SheetSettings`. ``symbols`` declares
-    the letters that numbers may be written with, a list, or a table that says ``"real"`` or
-    ``"positive"`` of each; SymPy's need none. ``functions`` are what :func:`symattn.function`
-    makes, or maps heads such as ``"mish(x)"`` to bodies. ``reading`` is that of an article.
+    ``given`` maps names to numbers, or to nested lists or arrays of them, n or n x m; ``steps``
+    maps names to expressions, or to trees of such. ``loss`` may have ``output``, a step, the last
+    one unless named; ``upstream``, dL/d(output) in its shape, all ones unless given, its entries
+    exact numbers or symbols; and ``wrt``, the names to differentiate by. A claim has ``of``, an
+    expression, and ``printed``, its figures in its shape; or ``holds``, a statement; and may have
+    ``where``. ``tolerance`` is positive, as text or an exact number. ``exercise`` may have
+    ``title``, ``level``, ``ask``, ``points`` and ``places``. ``sheet`` has keys of
+    :class:`~symattn.cases.settings.SheetSettings`. ``symbols`` declares the letters that numbers
+    may be written with, a list, or a table that says ``"real"`` or ``"positive"`` of each; SymPy's
+    need none. ``functions`` are what :func:`symattn.function` makes, or maps heads such as
+    ``"mish(x)"`` to bodies. ``reading`` is that of an article.
 
     There may be no steps where there are claims, or an article: then there is no
     output (it is ''), and nothing to differentiate.
@@ -309,7 +306,10 @@ def make(
     registry = registered(symbols, faults)
     own = read_functions(functions, {*given, *steps, *recipe.steps}, faults)
     forward, rows = _forward(given, recipe, own, (loss or {}).get("output"), registry, faults)
-    texts = {name: _written(step) for name, step in recipe.steps.items()}
+    texts = {
+        name: syntax.text(step) if isinstance(step, syntax.Tree) else str(step)
+        for name, step in recipe.steps.items()
+    }
     # What names a faulty quantity can't be judged, and is no fault of its own.
     unsound = (given.keys() | texts.keys() | recipe.unsound) - forward.quantities.keys()
     unsound |= own.unsound
@@ -591,11 +591,6 @@ def _shown(value: object) -> str:
 def _hint(name: object, known: Iterable[str]) -> str:
     question = alike(name, known)
     return f"; {question}" if question else ""
-
-
-def _written(step: object) -> str:
-    """A step as text: its tree, where it was not written."""
-    return syntax.text(step) if isinstance(step, syntax.Tree) else str(step)
 
 
 def _tokens(tokens: Sequence[str], program: Program | None) -> tuple[str, ...]:

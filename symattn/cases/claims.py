@@ -40,16 +40,15 @@ _UNCHECKED_KEYS = ("where", "what", "reason")
 class Claim:
     """A claim of a document: figures of an expression, or a statement.
 
-    ``text`` is the expression or the statement as written, ``tree`` its syntax
-    tree; ``key`` is the one that it stands under in the table of that
-    ``number``, which begins on ``line`` of its file (0: in none). Figures have
-    the program's ``node`` of the expression and ``printed``, the rows of its
-    grid; a statement has no node, but ``comparisons`` that must all hold. Of a
-    claim that an article prints, ``span`` is where it does, and ``spans`` where
-    each figure stands, ``basis`` what says what it is; ``doubt`` why it refutes nothing,
-    '' where that is sure; ``trust`` the bits that say that it is that, and wrong;
-    ``reach`` how far it may be off, as inputs are shown rounded; ``stated`` is of a
-    closed statement, whose tree has the numbers that are printed of its operands.
+    ``text`` is the expression or the statement as written, ``tree`` its syntax tree; ``key`` is the
+    one that it stands under in the table of that ``number``, which begins on ``line`` of its file
+    (0: in none). Figures have the program's ``node`` of the expression and ``printed``, the rows of
+    its grid; a statement has no node, but ``comparisons`` that must all hold. Of a claim that an
+    article prints, ``span`` is where it does, and ``spans`` where each figure stands, ``basis``
+    what says what it is; ``doubt`` why it refutes nothing, '' where that is sure; ``trust`` the
+    bits that say that it is that, and wrong; ``reach`` how far it may be off, as inputs are shown
+    rounded; ``stated`` is of a closed statement, whose tree has the numbers that are printed of its
+    operands.
     """
 
     where: str
@@ -166,7 +165,13 @@ class _ClaimReader:
         figures: tuple[Shape, Figures] | None = None
         if holds := self._text(entry, "holds"):
             with faults.inside("holds"):
-                claims += self._statement(where, holds, number)
+                if self._sound(holds):
+                    tree = self._trees[holds]
+                    if holds not in self._comparisons:
+                        self._comparisons[holds] = lower_statement(self.program, tree)
+                    sides = self._comparisons[holds]
+                    claim = Claim(where, holds, tree, comparisons=sides, key="holds", number=number)
+                    claims.append(claim)
         if "printed" in entry:
             with faults.inside("printed"):
                 figures = read_each(entry["printed"], read_printed)
@@ -184,14 +189,6 @@ class _ClaimReader:
                 claims.append(Claim(where, text, tree, node, printed, key=key, number=number))
         faults.raise_all()
         return claims
-
-    def _statement(self, where: str, text: str, number: int) -> Iterator[Claim]:
-        if self._sound(text):
-            if text not in self._comparisons:
-                self._comparisons[text] = lower_statement(self.program, self._trees[text])
-            comparisons = self._comparisons[text]
-            tree = self._trees[text]
-            yield Claim(where, text, tree, comparisons=comparisons, key="holds", number=number)
 
     def _text(self, entry: Mapping[str, object], key: str) -> str:
         """Return what stands under a key, as text; '' where there is none."""

@@ -55,13 +55,8 @@ def read_case(path: Path, find: _FindFile, held: bytes | None = None) -> Case:
         document, base = _extended(file, find)
         if {"given", "steps"} <= document.keys():
             details = {key: document[key] for key in _DETAILS.keys() & document.keys()}
-            case = make(
-                path.stem,
-                document["given"],
-                document["steps"],
-                document.get("loss"),
-                **details,
-            )
+            numbers, steps = document["given"], document["steps"]
+            case = make(path.stem, numbers, steps, document.get("loss"), **details)
     except Malformed as error:
         faults += error.faults
         faults.more += error.more

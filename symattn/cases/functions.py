@@ -182,7 +182,6 @@ class _Reader:
         self.read: dict[str, OwnFunction] = {}
 
     def functions(self) -> OwnFunctions:
-        """The functions."""
         for head, body in self.pairs:
             with self.inside(head):
                 own = _read(head, body)

@@ -1,5 +1,4 @@
-"""The bundled cases, and how a case is found by name or path, in a case
-file or in an article."""
+"""The bundled cases, and how a case is found by name or path, in a case file or in an article."""
 
 from __future__ import annotations
 
@@ -148,7 +147,6 @@ def is_below(path: Path, folder: Path) -> bool:
 
 
 def _resolved(path: Path) -> Path:
-    """The path with its links followed."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from symattn.errors import Fault, Malformed, expected, short
 from symattn.expressions import syntax
@@ -63,14 +63,12 @@ class Changes(TypedDict, total=False):
 class SheetSettings:
     """The contents of a sheet. Made by :func:`settings`, which checks it.
 
-    ``audience`` is whom it is for. The parts: ``drawing`` the flow
-    of the steps, on pages for the browser; ``backward`` the gradients and, in
-    these, ``jacobian`` the softmax Jacobians; ``crosscheck`` how NumPy and SymPy
-    confirm every quantity; ``audit`` where the document differs; ``commands``
-    how the sheet is made again, and where a rule is proved. ``places`` are the
-    decimal places, ``count_from`` is 0 or 1, for rows and columns, ``detail`` is
-    ``brief`` or ``full``, ``paper`` ``a4`` or ``letter``, and ``language`` the code of
-    one or the path of a language file.
+    ``audience`` is whom it is for. The parts: ``drawing`` the flow of the steps, on pages for the
+    browser; ``backward`` the gradients and, in these, ``jacobian`` the softmax Jacobians;
+    ``crosscheck`` how NumPy and SymPy confirm every quantity; ``audit`` where the document differs;
+    ``commands`` how the sheet is made again, and where a rule is proved. ``places`` are the decimal
+    places, ``count_from`` is 0 or 1, for rows and columns, ``detail`` is ``brief`` or ``full``,
+    ``paper`` ``a4`` or ``letter``, and ``language`` the code of one or the path of a language file.
     """
 
     audience: Audience = "student"
@@ -186,8 +184,7 @@ _KEYS: Mapping[str, type] = {
 class ExerciseTable:
     """The ``[exercise]`` of a file; what it leaves out is empty, or None.
 
-    ``ask`` names steps and gradients, at level proof derivations; ``points``
-    are by the same names.
+    ``ask`` names steps and gradients, at level proof derivations; ``points`` are by the same names.
     """
 
     title: str = ""
@@ -231,20 +228,22 @@ def read_asked(
     """
     faults = unknown(entry, _KEYS)
     faults += misfits(entry, _KEYS)
-    sound = {key: entry[key] for key, of in _KEYS.items() if isinstance(entry.get(key), of)}
+    sound: dict[str, Any] = {
+        key: entry[key] for key, of in _KEYS.items() if isinstance(entry.get(key), of)
+    }
     level = str(sound.get("level", ""))
     if level and level not in LEVELS:
         faults.append(Fault("level", f"unknown level {short(level)!r}: {expected(level, LEVELS)}"))
     names = _AskedNames(program, passed_over, level == "proof")
     ask: dict[str, None] = {}
-    for place, name in enumerate(_listed(sound.get("ask", []))):
+    for place, name in enumerate(sound.get("ask", [])):
         with faults.inside(f"ask[{place}]"):
             quantity = names.of(name)
             if quantity in ask:
                 raise Malformed(f"{quantity} is asked twice")
             ask[quantity] = None
     points: dict[str, int] = {}
-    for name, count in _items(sound.get("points", {})):
+    for name, count in sound.get("points", {}).items():
         with faults.inside(f"points.{name}"):
             quantity = names.of(name)
             if ask and quantity not in ask:
@@ -287,14 +286,6 @@ class _AskedNames:
         if known is None or (known not in self._known and known not in self._passed_over):
             raise Malformed(f"unknown name {short(name)!r}: {expected(name, self._known)}")
         return known
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _items(value: object) -> Iterator[tuple[str, object]]:
-    return iter(value.items()) if isinstance(value, dict) else iter(())
 
 
 def _whole(value: object, what: str, least: int, most: int) -> int:

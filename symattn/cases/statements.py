@@ -1,8 +1,7 @@
 """Statements about a program: comparisons that are decided, not evaluated.
 
-A statement is a conjunction of comparisons between expressions; on top of
-what steps know it has ``argmax``, ``max``, ``min`` and ``abs`` and may ask for
-a ``shape``.
+A statement is a conjunction of comparisons between expressions; on top of what steps know it has
+``argmax``, ``max``, ``min`` and ``abs`` and may ask for a ``shape``.
 
 Steps of several heads: one recipe, as many steps.
 

@@ -66,7 +66,8 @@ def excerpt(article: Article, span: Span, width: int) -> Excerpt:
     room = max(width, 8)
     # A line may be as long as the file: no more of it is looked at than could be shown.
     source, start = article.source, span.start
-    left = _after_end(source[max(start - room - 1, 0) : start])
+    left = source[max(start - room - 1, 0) : start]
+    left = left[max(map(left.rfind, _ENDS)) + 1 :]
     marked = _line(source[start : min(span.end, start + room)])
     end = start + len(marked)
     # Nothing stands behind what itself goes on.
@@ -83,11 +84,6 @@ def excerpt(article: Article, span: Span, width: int) -> Excerpt:
 def _line(text: str) -> str:
     """Text up to where its line ends."""
     return text[: min((at for end in _ENDS if (at := text.find(end)) >= 0), default=len(text))]
-
-
-def _after_end(text: str) -> str:
-    """Text from where its last line begins."""
-    return text[max(map(text.rfind, _ENDS)) + 1 :]
 
 
 def _displayed(character: str) -> str:
@@ -357,11 +353,7 @@ def _whole(tree: syntax.Tree) -> syntax.Tree:
 def _open(reading: Reading) -> Iterator[tuple[str, ...]]:
     items = sorted((*reading.open, *reading.unfit), key=lambda item: item.span)
     for item in items:
-        yield (
-            reading.article.said(item.span.start),
-            short(item.what, _EXPRESSION),
-            item.why,
-        )
+        yield reading.article.said(item.span.start), short(item.what, _EXPRESSION), item.why
 
 
 def _unread(reading: Reading) -> Iterator[tuple[str, ...]]:

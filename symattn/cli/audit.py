@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from symattn import __version__
 from symattn.cli import cases as case_arguments
-from symattn.cli import corpora, fix, options, watching
+from symattn.cli import fix, options, watching
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.pages import FORMS, made_of, page, papers, pdfs
 from symattn.errors import Malformed
@@ -114,7 +115,7 @@ def command(
                 "--corpus makes a folder of its own kind: omit names of cases, --format, --all, "
                 "--fix, --diff and --watch"
             )
-        fine = corpora.audit(corpus, output, outputs.force, strict, settings, pace)
+        fine = _corpus(corpus, output, outputs.force, strict, settings, pace)
         sys.exit(0 if fine else CHECK_FAILED)
     if pace.executor is not None:
         raise Malformed("--executor is for a corpus: use it with --corpus")
@@ -165,6 +166,45 @@ def command(
     refuted = any(item.refuted for item in audits.done)
     if refuted or (strict and any(item.open for item in audits.done)):
         sys.exit(CHECK_FAILED)
+
+
+def _corpus(
+    corpus: str,
+    output: Path | None,
+    force: bool,
+    strict: bool,
+    settings: dict[str, Any],
+    pace: options.Pace,
+) -> bool:
+    """Audit a corpus into a folder; whether all is fine: nothing refuted, nothing failed and,
+    if it is to be ``strict``, nothing in doubt."""
+    from symattn.corpus.audit import PAGE, audit_corpus
+    from symattn.corpus.page import summary
+    from symattn.corpus.records import spelled
+
+    if output == STANDARD_OUTPUT:
+        raise Malformed("--corpus writes a folder: give its name with -o")
+    folder = options.output_as_said() or "results"
+    is_said = click.get_current_context().get_parameter_source("jobs") != ParameterSource.DEFAULT
+    with options.counted() as advance:
+        tally = audit_corpus(
+            corpus,
+            folder,
+            pace.executor,
+            limits=pace.limits,
+            jobs=pace.jobs if is_said else None,
+            watch=advance,
+            force=force,
+            allow_outside=pace.allow_outside,
+            **settings,
+        )
+    if tally.remade:
+        damaged = f"kept results were damaged and are made again, the first {tally.remade[0]}"
+        click.echo(visible(f"symattn: {len(tally.remade)} {damaged}"), err=True)
+    click.echo(visible(f"{summary(tally)}; open {spelled(folder)}/{PAGE}"))
+    outcomes = tally.outcomes
+    doubt = strict and (outcomes["doubtful"] or tally.counts["coarse"])
+    return not (outcomes["refuted"] or tally.failures or doubt)
 
 
 def _report(cases: tuple[str, ...], pace: options.Pace, strict: bool, unfolded: bool) -> str:

@@ -100,11 +100,10 @@ def of_each(
 ) -> Results[T]:
     """``act`` of every case, without a name of all bundled ones, within limits.
 
-    ``act`` is a function of a module: where there is a limit it runs in a
-    worker, and gives plain data back. What is stopped at a limit, or by a fault of
-    symattn's own, takes nothing from the others. The faults of all cases are raised
-    together. Results go by
-    a case's name, so two cases of one name are a fault; articles go by their paths.
+    ``act`` is a function of a module: where there is a limit it runs in a worker, and gives plain
+    data back. What is stopped at a limit, or by a fault of symattn's own, takes nothing from the
+    others. The faults of all cases are raised together. Results go by a case's name, so two cases
+    of one name are a fault; articles go by their paths.
     """
     if not cases:
         from symattn.cases import library

@@ -133,12 +133,15 @@ def command(
         names = library.names()
     if output not in (None, STANDARD_OUTPUT):
         outputs.claim_in(output)
-    data = _typed() if _STANDARD_INPUT in names else b""
+    data = b""
+    if _STANDARD_INPUT in names:
+        if sys.stdin is None:
+            raise Malformed("standard input is closed: pipe a derivation into it, or name a file")
+        data = sys.stdin.buffer.read(BYTES.most + 1)
     asked = "list" if listing else form
-    if cases:
-        judged = case_arguments.of_each(cases, pace, _stated, asked, by_hand, words, seals)
-    else:
-        judged = case_arguments.of_each(names, pace, _judged, asked, data, words, seals)
+    stated = ("text" if by_hand else "lines") if cases else ""
+    wanted = asked, data, stated, words, seals
+    judged = case_arguments.of_each(cases or names, pace, _judged, *wanted)
     if not (derivations := judged.done):
         judged.tell()
     if listing:
@@ -181,56 +184,34 @@ def _replay(names: tuple[str, ...], certificate: Path) -> None:
         sys.exit(CHECK_FAILED)
 
 
-def _typed() -> bytes:
-    if sys.stdin is None:
-        raise Malformed("standard input is closed: pipe a derivation into it, or name a file")
-    return sys.stdin.buffer.read(BYTES.most + 1)
-
-
 def _judged(
     asker: Asker,
     wanted: case_arguments.CaseArgument,
     form: str | None,
     data: bytes,
+    stated: str,
     words: bool,
     seals: Path | None,
 ) -> _JudgedDerivation:
-    """A derivation as a format has it; ``data`` came in at standard input."""
+    """A derivation as a format has it, with its seal where one is told; ``data`` came in at
+    standard input. The gradients of a case are ``stated`` as lines, or as a text that is not
+    judged yet."""
     from symattn.calculus import library
 
     asker.stage("checking")
-    if wanted.name != _STANDARD_INPUT:
+    if stated:
+        from symattn import case_derivation
+
+        case = wanted.load()
+        if stated == "text":
+            return _JudgedDerivation(case.name, True, case_derivation.as_text(case).rstrip("\n"))
+        derivation = case_derivation.derive_case(case)
+    elif wanted.name != _STANDARD_INPUT:
         derivation = library.find(wanted.name)
     elif len(data) > BYTES.most:
         raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
         derivation = library.judged(Path(_STANDARD_INPUT), data)
-    return _judged_as(derivation, form, words, seals)
-
-
-def _stated(
-    asker: Asker,
-    wanted: case_arguments.CaseArgument,
-    form: str | None,
-    by_hand: bool,
-    words: bool,
-    seals: Path | None,
-) -> _JudgedDerivation:
-    """A case's gradients as a format has them, or as a text that is not judged yet."""
-    from symattn import case_derivation
-
-    asker.stage("checking")
-    case = wanted.load()
-    if by_hand:
-        return _JudgedDerivation(case.name, True, case_derivation.as_text(case).rstrip("\n"))
-    derivation = case_derivation.derive_case(case)
-    return _judged_as(derivation, form, words, seals)
-
-
-def _judged_as(
-    derivation: Derivation, form: str | None, words: bool, seals: Path | None
-) -> _JudgedDerivation:
-    """A judged derivation as a format has it, with its seal where one is told."""
     seal = None
     if seals:
         from symattn.seal.derivations import sealed

@@ -87,7 +87,6 @@ class _Question:
 
 
 def _quiz_files(form: str, questions: Sequence[_Question]) -> dict[str, bytes]:
-    """The files of questions by their names."""
     case, title = questions[0].case, questions[0].title
     if form != "qti":
         from symattn.exercises.quiz import quiz
@@ -395,9 +394,9 @@ def _for_paper(
         for suffix, sheets in zip(("all", "all-solutions"), columns, strict=False):
             yield bound(f"{name}-{suffix}", sheets)
     rows = students or [("", 0)] * _ROWS
-    jobs: list[Job] = [(_grading, (exercise.versions[0][1], settings, form, rows))]
+    jobs: list[Job] = [(_on_paper, (exercise.versions[0][1], settings, form, rows))]
     jobs += [
-        (_of_student, (exercise.versions[max(number - 1, 0)][1], settings, form, student))
+        (_on_paper, (exercise.versions[max(number - 1, 0)][1], settings, form, student))
         for student, number in students
     ]
     titles = [f"{name}-grading", *(student for student, _ in students)]
@@ -407,30 +406,22 @@ def _for_paper(
         yield bound(f"{name}-students", sheets)
 
 
-def _of_student(
-    asker: Asker, text: str, settings: dict[str, Any], form: str, student: str
-) -> PrintedSheet:
-    from symattn.exercises import questions
-    from symattn.exercises.key import FILE, read
-
-    asker.stage("printing")
-    (exercise,) = read(Path(FILE), text.encode())
-    return printed(questions.question(exercise, student=student, **settings), form)
-
-
-def _grading(
+def _on_paper(
     asker: Asker,
     text: str,
     settings: dict[str, Any],
     form: str,
-    students: Sequence[tuple[str, int]],
+    whose: str | Sequence[tuple[str, int]],
 ) -> PrintedSheet:
+    """The sheet of a student, or the table to mark in of several."""
     from symattn.exercises import questions
     from symattn.exercises.key import FILE, read
 
     asker.stage("printing")
     (exercise,) = read(Path(FILE), text.encode())
-    return printed(questions.grading(exercise, students, **settings), form)
+    if isinstance(whose, str):
+        return printed(questions.question(exercise, student=whose, **settings), form)
+    return printed(questions.grading(exercise, whose, **settings), form)
 
 
 def _documents(

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -127,7 +127,7 @@ def diff(
         if output is None and out.is_terminal:
             case_arguments.echo(case_arguments.printed(partial(_show, result)))
     if output is not None or not out.is_terminal:
-        outputs.write(output or STANDARD_OUTPUT, b"".join(map(_patch, results.done)))
+        outputs.write(output or STANDARD_OUTPUT, b"".join(chain(*map(_patch, results.done))))
     results.tell()
     return not any(
         result.refused or result.fixes or (strict and result.left) for result in results.done
@@ -211,13 +211,9 @@ def _show(result: _Fixed, out: Console) -> None:
         out.print(case_arguments.styled(line.rstrip("\n"), style), soft_wrap=True)
 
 
-def _patch(result: _Fixed) -> bytes:
-    return b"".join(_encoded(result, patch(result.path, result.old, result.new)))
-
-
-def _encoded(result: _Fixed, lines: Iterator[str]) -> Iterator[bytes]:
+def _patch(result: _Fixed) -> Iterator[bytes]:
     """A patch in the encoding of its file; the names in it have that of the system."""
     # Of what is no bytes and lines in that order git takes no patch; people can read it.
     encoding = result.encoding if "\n".encode(result.encoding) == b"\n" else "utf-8"
-    for number, line in enumerate(lines):
+    for number, line in enumerate(patch(result.path, result.old, result.new)):
         yield os.fsencode(line) if number < 2 else line.encode(encoding, "surrogateescape")

@@ -1,18 +1,24 @@
-"""``symattn live``: an article's figures made live, or digits again."""
+"""``symattn live``: an article's figures made live, or digits again; ``symattn myst`` and ``symattn
+pandoc``: what document systems run to compute the figures of a page or a document."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import groupby
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.errors import Malformed
-from symattn.escaping import visible
+from symattn.cli.main import CHECK_FAILED
+from symattn.errors import Malformed, blamed_on, short
+from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT, check
 from symattn.ownership import Outputs
 from symattn.workers import Asker
@@ -21,6 +27,9 @@ if TYPE_CHECKING:
     from symattn.documents.article import Article
     from symattn.live.conversion import StayingFigure
     from symattn.live.places import LiveFigure, Spelling
+
+#: What messages call what a filter is given.
+_READ = "standard input"
 
 
 @click.command("live")
@@ -40,7 +49,7 @@ if TYPE_CHECKING:
     help="Whose spelling is written: by default pandoc's and Quarto's in .qmd, else MyST's.",
 )
 @options.paced(each="article")
-def command(
+def live(
     article: str,
     output: Path | None,
     outputs: Outputs,
@@ -147,3 +156,88 @@ def _kept(article: Article, staying: Sequence[LiveFigure]) -> list[str]:
         f"  {article.path}:{line} {one.name} {one.text}: it is no number"
         for line, one in zip(lines, staying, strict=True)
     ]
+
+
+@click.command("myst")
+@click.option("--role", metavar="NAME", help="Stand for a role; its data on standard input.")
+@click.option("--directive", metavar="NAME", help="Stand for a directive.")
+@click.option("--transform", metavar="NAME", help="Compute the figures of a page.")
+@options.paced(each="page")
+def myst(
+    role: str | None, directive: str | None, transform: str | None, pace: options.Pace
+) -> None:
+    """Compute the figures of MyST pages: a plugin that mystmd runs.
+
+    An executable file beside myst.yml, which names it as a plugin of the type executable,
+    runs this command:
+
+    \b
+      #!/bin/sh
+      exec symattn myst "$@"
+
+    Without an option it prints what the plugin offers.
+    """
+    from symattn.live import names
+
+    if role or directive:
+        with blamed_on(_READ):
+            node = names.standing_for(_read_tree(), is_role=bool(role))
+        click.echo(json_text(node))
+    elif transform:
+        _filter("myst", "page", pace)
+    else:
+        click.echo(json_text(names.specification()))
+
+
+@click.command("pandoc")
+@click.argument("target", required=False)
+@click.option("--strict", is_flag=True, help="Exit with 1 if a figure can't be computed.")
+@options.paced(each="document")
+def pandoc(target: str | None, strict: bool, pace: options.Pace) -> None:
+    """Compute the figures of a document: a filter for pandoc and Quarto.
+
+    Reads the document as pandoc's JSON and writes it again. An executable file that runs
+    this command is a filter, for pandoc --filter and for the filters of Quarto:
+
+    \b
+      #!/bin/sh
+      exec symattn pandoc --strict "$@"
+
+    TARGET is the format that pandoc writes, which it says to every filter.
+    """
+    if _filter("pandoc", "document", pace) and strict:
+        sys.exit(CHECK_FAILED)
+
+
+def _filter(system: str, what: str, pace: options.Pace) -> list[str]:
+    """Print what is on standard input with its figures computed; what is wrong with any."""
+    jobs = [(_computed, (system, _read_tree(), pace.allow_outside))]
+    ((tree, faults),) = case_arguments.of_jobs([what], jobs, pace).whole()
+    for fault in faults:
+        click.echo(visible(f"symattn: {fault}"), err=True)
+    click.echo(json_text(tree))
+    return list(faults)
+
+
+def _computed(asker: Asker, system: str, tree: Any, allow_outside: bool) -> Any:
+    asker.stage("computing")
+    with blamed_on(_READ):
+        return import_module(f"symattn.live.{system}").computed(tree, Path(), allow_outside)
+
+
+def _read_tree() -> dict[str, Any]:
+    """The JSON object of standard input; :class:`Malformed` for what is none."""
+
+    def finite(text: str) -> float:
+        if not isfinite(number := float(text)):
+            raise ValueError(f"{short(text)} is no number of JSON")
+        return number
+
+    try:
+        data = sys.stdin.buffer.read()
+        tree: Any = json.loads(data, parse_constant=finite, parse_float=finite)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"expected JSON, found none: {error}", _READ) from None
+    if not isinstance(tree, dict):
+        raise Malformed(f"expected an object of JSON, found {short(str(tree))}", _READ)
+    return tree

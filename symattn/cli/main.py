@@ -24,14 +24,14 @@ from symattn.escaping import visible, without_secrets
 #: Exit codes: a check failed; the input or its use is wrong.
 CHECK_FAILED, BAD_INPUT = 1, 2
 
-#: Each command with the module that holds it.
+#: Each command with its function, in a module of this package.
 _COMMANDS: Mapping[str, str] = {
-    "list": "symattn.cli.listing", "sheet": "symattn.cli.sheet", "draw": "symattn.cli.draw",
-    "show": "symattn.cli.show", "verify": "symattn.cli.verify", "audit": "symattn.cli.audit",
-    "read": "symattn.cli.read", "derive": "symattn.cli.derive", "seal": "symattn.cli.seal",
-    "exercise": "symattn.cli.exercise", "mark": "symattn.cli.mark", "lsp": "symattn.cli.lsp",
-    "new": "symattn.cli.new", "vectors": "symattn.cli.vectors", "live": "symattn.cli.live",
-    "myst": "symattn.cli.myst", "pandoc": "symattn.cli.pandoc",
+    "list": "authoring.listing", "sheet": "sheet.command", "draw": "draw.command",
+    "show": "show.command", "verify": "verify.command", "audit": "audit.command",
+    "read": "read.command", "derive": "derive.command", "seal": "seal.command",
+    "exercise": "exercise.command", "mark": "mark.command", "lsp": "authoring.lsp",
+    "new": "authoring.new", "vectors": "vectors.command", "live": "live.live",
+    "myst": "live.myst", "pandoc": "live.pandoc",
 }  # fmt: skip
 
 
@@ -64,7 +64,8 @@ class _Lazy(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command = importlib.import_module(_COMMANDS[name]).command
+        module, _, function = _COMMANDS[name].partition(".")
+        command = getattr(importlib.import_module(f"symattn.cli.{module}"), function)
         assert isinstance(command, click.Command)
         return command
 

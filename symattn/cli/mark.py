@@ -206,8 +206,7 @@ def _examiner(key: Path, version: int) -> Examiner:
 
 
 class _Folder:
-    """The folder that feedback is written into as it comes, with the table of those who are
-    in it.
+    """The folder that feedback is written into as it comes, with the table of those who are in it.
 
     The table is replaced whole, ever more seldom as it grows: in all that costs a few times
     what writing it once does. What ends the program brings it up to date.

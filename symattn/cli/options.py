@@ -1,4 +1,5 @@
-"""Options that several commands take.
+"""Options that several commands take, and who works for a command: processes of this machine, or a
+cluster.
 
 What a terminal is shown while something takes long: one line, gone in the end.
 """
@@ -6,6 +7,7 @@ What a terminal is shown while something takes long: one line, gone in the end.
 from __future__ import annotations
 
 import os
+import struct
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,9 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cases.settings import CHOICES, NAMES, PARTS
-from symattn.cli import executors
-from symattn.cli.executors import PROCESSES
-from symattn.errors import Malformed
+from symattn.errors import Malformed, expected
 from symattn.escaping import visible
 from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 
+#: The processes that a command starts itself.
+PROCESSES = "processes"
 #: Where a context keeps what -o says.
 _SAID = f"{__name__}.output"
 
@@ -171,7 +173,7 @@ def paced(
             **rest: Any,
         ) -> None:
             limits = WorkLimits(max_seconds, max_memory)
-            with executors.opened(executor) as pool:
+            with opened_executor(executor) as pool:
                 at_once = jobs or os.cpu_count() or 1
                 command(pace=Pace(limits, at_once, allow_outside, pool), **rest)
 
@@ -185,8 +187,65 @@ def paced(
 
 def _executor(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """The name of an executor as it is; refuses what is none."""
-    executors.check(value)
+    check_executor(value)
     return value
+
+
+_DASK = "dask="
+#: Seconds that a scheduler has to answer.
+_ANSWERING = 10
+
+
+def check_executor(name: str) -> None:
+    """:class:`Malformed` for what names no executor.
+
+    >>> check_executor("processes"), check_executor("dask=tcp://10.0.0.1:8786")
+    (None, None)
+    """
+    if name != PROCESSES and not (name.startswith(_DASK) and name != _DASK):
+        known = (PROCESSES, f"{_DASK}ADDRESS")
+        # Before an @ may stand a password.
+        shown = name.rpartition("@")[2]
+        raise Malformed(f"unknown executor {shown!r}: {expected(name, known)}")
+
+
+async def _met(distributed: Any, address: str) -> None:
+    """Shake hands with a scheduler, and leave."""
+    await (await distributed.comm.connect(address, timeout=_ANSWERING)).close()
+
+
+@contextmanager
+def opened_executor(name: str) -> Iterator[Executor | None]:
+    """The executor of that name for as long as the work takes; None stands for the processes.
+
+    Raises :class:`Malformed` where Dask is not installed, or no scheduler of it answers.
+    """
+    if name == PROCESSES:
+        yield None
+        return
+    # Loaded for a cluster only: it takes as long as a page.
+    import asyncio
+
+    from symattn.corpus.stores import library
+
+    distributed = library("distributed")
+    address = name.removeprefix(_DASK)
+    address = address if "://" in address else f"tcp://{address}"
+    try:
+        # A client that comes to nothing waits for long, and complains when it is left.
+        asyncio.run(asyncio.wait_for(_met(distributed, address), _ANSWERING))
+        client = distributed.Client(address, timeout=_ANSWERING, set_as_default=False)
+    except (MemoryError, OSError, ValueError, struct.error) as error:
+        reason = str(error).partition("\n")[0] or f"it says nothing for {_ANSWERING} seconds"
+        if isinstance(error, MemoryError | struct.error):
+            # Dask takes the letters of a stranger for lengths.
+            reason = "a server of another kind does"
+        elif isinstance(error, ValueError):
+            # What is wrong with it the library says with all of it.
+            reason = "expected an address such as tcp://10.0.0.1:8786"
+        raise Malformed(f"no Dask scheduler answers at {address}: {reason}") from None
+    with client, client.get_executor() as executor:
+        yield executor
 
 
 def _limit(name: str, among: Limit, default: int, metavar: str, what: str) -> Decorator:
@@ -260,6 +319,18 @@ def language(what: str, default: str | None = None) -> Decorator:
     )
 
 
+_counting = click.option(
+    "--count-from",
+    type=click.IntRange(0, 1),
+    metavar="0|1",
+    help="Count rows and columns from 0, the default, or from 1.",
+)
+
+
+def _detail(what: str) -> Decorator:
+    return click.option("--detail", type=click.Choice(CHOICES["detail"]), help=f"Work {what}.")
+
+
 def _settings(command: Command, names: Collection[str]) -> Command:
     """Gives a command those of its options that were given, by name, as ``settings``."""
 
@@ -279,15 +350,6 @@ def _paper_and_language(command: Command) -> Command:
     return paper(language("Language")(command))
 
 
-def _counting(command: Command) -> Command:
-    return click.option(
-        "--count-from",
-        type=click.IntRange(0, 1),
-        metavar="0|1",
-        help="Count rows and columns from 0, the default, or from 1.",
-    )(command)
-
-
 def paper_and_language(command: Command) -> Command:
     """Gives a command the settings that every sheet has, as ``settings``."""
     return _paper_and_language(_settings(command, ("paper", "language")))
@@ -295,11 +357,7 @@ def paper_and_language(command: Command) -> Command:
 
 def exercise_settings(command: Command) -> Command:
     """Gives a command the settings of an exercise and its solution, as ``settings``."""
-    detail = click.option(
-        "--detail",
-        type=click.Choice(CHOICES["detail"]),
-        help="Work one row of every product in solutions, or all rows; full by default.",
-    )
+    detail = _detail("one row of every product in solutions, or all rows; full by default")
     names = "paper", "language", "detail", "count_from"
     return detail(_counting(_paper_and_language(_settings(command, names))))
 
@@ -330,11 +388,7 @@ def sheet_settings(command: Command) -> Command:
         type=click.Choice(CHOICES["audience"]),
         help="Audience, which decides what is included; student by default.",
     )
-    detail = click.option(
-        "--detail",
-        type=click.Choice(CHOICES["detail"]),
-        help="Work one row of every product, or all rows; brief by default.",
-    )
+    detail = _detail("one row of every product, or all rows; brief by default")
     places = click.option("--places", type=int, help="Decimal places; 4 by default.")
     return audience(detail(places(_counting(_paper_and_language(with_settings)))))
 

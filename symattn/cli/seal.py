@@ -190,7 +190,6 @@ def _as_dict(each: _Result, output: Path) -> dict[str, Any]:
 
 
 def _said(each: _Result, output: Path) -> list[str]:
-    """The lines of a summary."""
     from symattn.seal import seals
 
     sealing = each.sealing

@@ -87,7 +87,6 @@ def _report(
     rounding: str | None,
     form: str,
 ) -> str:
-    """Return what is printed."""
     from symattn.numbers.rounding import rounding_mode
     from symattn.solution.solution import solve
 
@@ -127,7 +126,6 @@ def _report(
 
 
 def _numbers(texts: tuple[str, ...]) -> dict[str, object]:
-    """Numbers by the names of symbols."""
     numbers: dict[str, object] = {}
     for text in texts:
         name, sign, number = text.partition("=")

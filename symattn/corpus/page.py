@@ -74,20 +74,13 @@ def summary(tally: Tally) -> Sentence:
 
 def _summary(tally: Tally, say: Language) -> Iterator[b.Block]:
     yield b.Paragraph((f"{say.again(summary(tally))}.",))
+    names = "figures", "statements", "refuted", "undecided"
     yield b.Paragraph(
         say(
             "{figures} figures and {statements} statements were judged: {hold} hold, {refuted} are "
             "refuted, {undecided} are undecided.",
-            **{
-                name: f"{tally.counts[key]:,}"
-                for name, key in (
-                    ("figures", "figures"),
-                    ("statements", "statements"),
-                    ("hold", "holds"),
-                    ("refuted", "refuted"),
-                    ("undecided", "undecided"),
-                )
-            },
+            hold=f"{tally.counts['holds']:,}",
+            **{name: f"{tally.counts[name]:,}" for name in names},
         )
     )
     drawn = [
@@ -140,10 +133,9 @@ def _worst(tally: Tally, say: Language) -> Iterator[b.Block]:
         return
     yield b.Heading(say("Articles with the most refuted figures"))
     yield from _told(tally.outcomes["refuted"], say)
-    counts = ((one.file, one.refuted, one.roots, one.figures, one.cause) for one in worst)
     rows: list[tuple[b.Line, ...]] = [
-        ((b.Code(file),), (str(refuted),), (str(roots),), (str(figures),), (why,))
-        for file, refuted, roots, figures, why in counts
+        ((b.Code(x.file),), (str(x.refuted),), (str(x.roots),), (str(x.figures),), (x.cause,))
+        for x in worst
     ]
     header = (say("file"), say("refuted"), say("roots"), say("figures"), say("cause"))
     # Where no article has a mistake behind many figures, nothing is told of any.

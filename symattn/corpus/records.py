@@ -136,9 +136,7 @@ def _ending(end: Exception, limits: WorkLimits) -> Ending:
     match end:
         case Crashed():
             return "error"
-        case Ended(why="time"):
-            return "stopped"
-        case Ended(why="memory") if limits.memory:
+        case Ended(why=why) if why == "time" or (why == "memory" and limits.memory):
             return "stopped"
         case Ended() | OSError():
             return "ended"

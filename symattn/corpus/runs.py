@@ -106,7 +106,9 @@ class CorpusRun:
             if result.ending == "ended" and not is_last:
                 again += among
             else:
-                self._take(result, among)
+                name = self._keep(result)
+                for path in among:
+                    self._settle(path, name or unpacked(result.content, path, result.key))
         return again
 
     def _keep(self, result: Record) -> str | None:
@@ -115,11 +117,6 @@ class CorpusRun:
             self._store.write(name, [result.content])
             self._kept.add(name.rpartition("/")[2])
         return name
-
-    def _take(self, result: Record, paths: list[str]) -> None:
-        name = self._keep(result)
-        for path in paths:
-            self._settle(path, name or unpacked(result.content, path, result.key))
 
     def _settle(self, path: str, result: str | dict[str, Any]) -> None:
         self._results[path] = result

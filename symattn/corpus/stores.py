@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from glob import glob
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from symattn.cases.library import is_below
 from symattn.documents.files import SIDE_FILE, is_article
 from symattn.errors import Fault, Faults, Malformed
-from symattn.libraries import library
 from symattn.limits import BYTES
 from symattn.ownership import Outputs
 
@@ -26,6 +26,16 @@ _MOST_KEPT = 1 << 28
 #: What is being written has this at the end of its name until it is whole.
 _PART = ".part"
 _WILD = frozenset("*?[")
+
+
+def library(name: str) -> Any:
+    """A module that the extra ``corpus`` brings; raises :class:`Malformed` without it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        hint = "pip install 'symattn[corpus]'"
+        raise Malformed(f"{package} is not installed: {hint}") from None
 
 
 def is_remote(where: str) -> bool:
@@ -229,18 +239,21 @@ def opened(where: str, force: bool = False) -> Iterator[Store]:
             if is_remote(where):
                 store: Store = _Bucket(where, force)
             else:
-                _check(Path(where), force)
+                root = Path(where)
+                root.mkdir(parents=True, exist_ok=True)
+                if not force and not (root / MARKER).exists() and any(root.iterdir()):
+                    raise _foreign(root)
                 # Locked as long as this process lives, however it ends.
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
                 # Nobody waits for a pipe.
-                handle = os.open(Path(where) / MARKER, flags | os.O_NONBLOCK, 0o666)
+                handle = os.open(root / MARKER, flags | os.O_NONBLOCK, 0o666)
                 lock = held.enter_context(os.fdopen(handle, "ab"))
                 if not _locked(lock):
                     raise Malformed(f"{where}: another run writes there; wait for it to end")
                 if not lock.tell():
                     lock.write(_ABOUT)
                     lock.flush()
-                store = _Folder(Path(where))
+                store = _Folder(root)
         yield store
 
 
@@ -255,13 +268,6 @@ def _told(what: object) -> Iterator[None]:
         raise Malformed(
             f"{what} can't be written to: {_reason(error)}; choose another -o"
         ) from None
-
-
-def _check(root: Path, force: bool) -> None:
-    """Make the folder; raises :class:`Malformed` where it holds something else."""
-    root.mkdir(parents=True, exist_ok=True)
-    if not force and not (root / MARKER).exists() and any(root.iterdir()):
-        raise _foreign(root)
 
 
 def _foreign(where: object) -> Malformed:

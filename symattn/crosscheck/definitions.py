@@ -9,11 +9,10 @@ with nothing but scalar arithmetic, the functions of
 What flows into an operand is what the chain rule makes of the definition itself
 (:mod:`symattn.crosscheck.evaluation`), so that there are none of gradients.
 
-Names, the same everywhere: ``n`` and ``d`` are the numbers of rows and columns
-of the first operand, ``m`` is the number of columns of the result. Indices
-come last and count from 0. How a definition takes its operands, the types of its
-parameters say.
-Tests hold each against NumPy, and its gradients against differences.
+Names, the same everywhere: ``n`` and ``d`` are the numbers of rows and columns of the first
+operand, ``m`` is the number of columns of the result. Indices come last and count from 0. How a
+definition takes its operands, the types of its parameters say. Tests hold each against NumPy, and
+its gradients against differences.
 """
 
 from __future__ import annotations

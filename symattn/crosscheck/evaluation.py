@@ -9,7 +9,7 @@ case, fractions know it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from math import prod
@@ -17,15 +17,7 @@ from typing import Any
 
 from symattn.crosscheck import definitions
 from symattn.crosscheck.lines import Place, TapeLine
-from symattn.crosscheck.scalars import (
-    PI,
-    UNKNOWN,
-    CannotTell,
-    Noted,
-    Tracked,
-    sent_back,
-    tracked,
-)
+from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Noted, Tracked, sent_back, tracked
 from symattn.crosscheck.tape import Tape
 
 Rows = list[list[Any]]
@@ -109,6 +101,12 @@ def _whole(ids: Tracks, line: TapeLine) -> list[int]:
     return [int(entry.value) for entry in ids[0]]
 
 
+def together(function: Callable[..., Any], *tables: Sequence[Sequence[Any]]) -> Rows:
+    """Return what a function gives for the entries at each place of several tables."""
+    rows = zip(*tables, strict=True)
+    return [[function(*items) for items in zip(*row, strict=True)] for row in rows]
+
+
 def is_class(entry: Tracked, classes: int) -> bool:
     """Return whether it is certainly a whole number from 0 to ``classes - 1``."""
     return not entry.error and entry.value.is_integer() and 0 <= entry.value < classes
@@ -125,10 +123,7 @@ def _kept(mask: Sequence[Sequence[Tracked]]) -> list[list[float]]:
 
 def _where_known(mask: Sequence[Sequence[float]], rows: Rows) -> Rows:
     """The entries, with nothing known of those that a mask may keep or not."""
-    return [
-        [UNKNOWN if keep != keep else entry for keep, entry in zip(*pair, strict=True)]
-        for pair in zip(mask, rows, strict=True)
-    ]
+    return together(lambda keep, entry: UNKNOWN if keep != keep else entry, mask, rows)
 
 
 def values(rows: Sequence[Sequence[Tracked]]) -> list[list[float]]:
@@ -177,13 +172,9 @@ def run(line: TapeLine, operands: Sequence[Rows], known: Sequence[Tracks] = ()) 
 
 def _finite(logits: Rows, known: Tracks, targets: Tracks) -> Rows:
     """Logits that are masked as 0, as their targets are: 0 times -inf is NaN in plain floats."""
-    for row, parts in zip(known, targets, strict=True):
-        if any(x.is_masked and not part.is_zero for x, part in zip(row, parts, strict=True)):
-            raise CannotTell
-    return [
-        [0.0 if x.is_masked else entry for entry, x in zip(*pair, strict=True)]
-        for pair in zip(logits, known, strict=True)
-    ]
+    if any(chain(*together(lambda x, part: x.is_masked and not part.is_zero, known, targets))):
+        raise CannotTell
+    return together(lambda entry, x: 0.0 if x.is_masked else entry, logits, known)
 
 
 def flow(

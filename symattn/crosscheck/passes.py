@@ -10,8 +10,10 @@ complex variables to estimate derivatives of real functions*, 1998).
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +28,7 @@ from symattn.crosscheck.evaluation import (
     is_class,
     run,
     sharpened,
+    together,
     tracks,
     values,
 )
@@ -158,8 +161,8 @@ def _faults(
                 if row[int(entry.value)].is_masked:
                     yield None, None, _INFINITE_LOSS
     if line.operation == "cross_entropy":
-        for rows in zip(*operands, strict=True):
-            if any(x.is_masked and not part.near(0.0) for x, part in zip(*rows, strict=True)):
+        for row in together(lambda x, part: x.is_masked and not part.near(0.0), *operands):
+            if any(row):
                 yield None, None, _INFINITE_LOSS
     elif line.operation in ("softmax", "log_softmax", "logsumexp"):
         for i, row in enumerate(operands[0]):
@@ -188,10 +191,9 @@ def reverse(
     """The gradients by the ``wanted`` lines, and by those on the way to them, of the sum
     of ``upstream`` times the output.
 
-    ``lines`` are the results of :func:`forward`. Lines that the output does
-    not depend on are not in the answer. Nothing flows into a masked score but
-    from the output itself: where that holds -inf, or may hold it, the loss may
-    have no slope, and what arrives there flows on as unknown.
+    ``lines`` are the results of :func:`forward`. Lines that the output does not depend on are not
+    in the answer. Nothing flows into a masked score but from the output itself: where that holds
+    -inf, or may hold it, the loss may have no slope, and what arrives there flows on as unknown.
     """
     useful = _useful(tape, wanted)
     shared: set[int] = set()
@@ -243,7 +245,7 @@ def _flows(
         for operand, back in flows:
             if back is not None:
                 before = arrived.get(operand)
-                arrived[operand] = _summed(before, back) if before else back
+                arrived[operand] = together(operator.add, before, back) if before else back
     return arrived
 
 
@@ -293,7 +295,7 @@ def _bent(
         for place in tape.uses(output) & useful:
             yield place, _filled(tape.lines[place], UNKNOWN)
         return
-    moved = {wanted: _paired(lines[wanted], arriving)}
+    moved = {wanted: together(Dual, lines[wanted], arriving)}
     for place in between:
         operands = tape.lines[place].operands
         if not moved.keys().isdisjoint(operands):
@@ -314,26 +316,17 @@ def _bent(
         yield above, [[slope_of(entry) for entry in row] for row in moved[output]]
 
 
-def _paired(rows: Tracks, slopes: Tracks) -> Tracks:
-    """Numbers that move by the slopes."""
-    return [
-        [Dual(*pair) for pair in zip(*both, strict=True)] for both in zip(rows, slopes, strict=True)
-    ]
-
-
 def _sloped(tape: Tape, lines: Sequence[Tracks], output: int, upstream: Tracks) -> Tracks:
     """Return what flows on from the output: unknown where that may hold -inf, which an entry that
     nothing is known of may, if anything that it is computed from does."""
     used = chain.from_iterable(lines[place] for place in tape.uses(output))
     if not any(entry.is_masked for entry in chain.from_iterable(used)):
         return upstream
-    return [
-        [
-            UNKNOWN if (entry.is_masked or entry.is_unknown) and not flow.is_zero else flow
-            for entry, flow in zip(*rows, strict=True)
-        ]
-        for rows in zip(lines[output], upstream, strict=True)
-    ]
+
+    def sloped(entry: Tracked, flow: Tracked) -> Tracked:
+        return UNKNOWN if (entry.is_masked or entry.is_unknown) and not flow.is_zero else flow
+
+    return together(sloped, lines[output], upstream)
 
 
 def complex_step(
@@ -400,7 +393,9 @@ def _perturbed_run(
     for place in sorted(tape.uses(output)):
         line, floats = tape.lines[place], values(lines[place])
         rows: Rows = [list(row) for row in floats]
-        if _moves(line) and any(operand in runs for operand in line.operands):
+        # Signs and comparisons don't move with their operands.
+        moves = line.operation not in definitions.names() or any(definitions.flows(line.operation))
+        if moves and any(operand in runs for operand in line.operands):
             rows = _moved(tape, line, lines, runs, floats)
         elif place not in perturbed:
             continue
@@ -414,11 +409,6 @@ def _perturbed_run(
                 moved |= abs(entry.imag) > _SMALL * (abs(value) or 2.0**-600)
         runs[place] = rows
     return runs.get(output, []), moved
-
-
-def _moves(line: TapeLine) -> bool:
-    """Return whether a result moves with its operands; signs and comparisons don't."""
-    return line.operation not in definitions.names() or any(definitions.flows(line.operation))
 
 
 def _moved_gradient(
@@ -438,10 +428,6 @@ def _moved_gradient(
     return flows.get(wanted, [[0.0] * len(row) for row in lines[wanted]])
 
 
-def _summed(left: Rows, right: Rows) -> Rows:
-    return [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(left, right, strict=True)]
-
-
 def _moved(
     tape: Tape,
     line: TapeLine,
@@ -449,18 +435,15 @@ def _moved(
     runs: Mapping[int, Rows],
     floats: list[list[float]],
 ) -> Rows:
-    """The entries of a line whose operands have moved."""
     if line.operation == "gradient":
         return _moved_gradient(tape, line, lines, runs)
     known = [lines[operand] for operand in line.operands]
     operands = [
         runs[operand] if operand in runs else values(lines[operand]) for operand in line.operands
     ]
-    return [
+
+    def moved(entry: Any, value: float) -> Any:
         # Complex arithmetic makes NaN of -inf; masked scores stay plain.
-        [
-            value if value == -math.inf or entry is UNKNOWN else entry
-            for entry, value in zip(*pair, strict=True)
-        ]
-        for pair in zip(run(line, operands, known), floats, strict=True)
-    ]
+        return value if value == -math.inf or entry is UNKNOWN else entry
+
+    return together(moved, run(line, operands, known), floats)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import passes, reader
-from symattn.crosscheck.evaluation import DECIDING, MASKS, Tracks, rational
+from symattn.crosscheck.evaluation import DECIDING, MASKS, Tracks, rational, together
 from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Tape
@@ -75,7 +75,10 @@ class Doubts:
             line.where: _said(line, _NEARLY)
             for line in tape.lines
             if line.operation in MASKS
-            and _is_rounded(lines[line.operands[MASKS[line.operation]]])
+            and any(
+                entry.error and len(entry.near(0.0, 1.0)) == 1
+                for entry in chain(*lines[line.operands[MASKS[line.operation]]])
+            )
             and rational(tape, lines, line.operands[MASKS[line.operation]]) is None
         }
 
@@ -124,12 +127,7 @@ class Doubts:
 
 
 def _has_unknown(rows: Tracks) -> bool:
-    """Return whether nothing is known of an entry."""
     return any(entry.is_unknown for row in rows for entry in row)
-
-
-def _is_rounded(mask: Tracks) -> bool:
-    return any(entry.error for row in mask for entry in row if len(entry.near(0.0, 1.0)) == 1)
 
 
 def _reason(line: TapeLine, rows: Tracks) -> str:
@@ -163,10 +161,9 @@ PLAIN = "1"
 class Loss:
     """A loss: the sum of ``upstream`` times the ``output``, entry by entry.
 
-    ``upstream`` is nested like the output; its entries are numbers, or sums of
-    multiples of symbols (``"g1"``, ``"-2*g1 + 1"``); absent, all ones. ``wrt``
-    names the quantities to differentiate by; absent, every vector and matrix
-    that the output depends on, the output included.
+    ``upstream`` is nested like the output; its entries are numbers, or sums of multiples of symbols
+    (``"g1"``, ``"-2*g1 + 1"``); absent, all ones. ``wrt`` names the quantities to differentiate by;
+    absent, every vector and matrix that the output depends on, the output included.
     """
 
     output: str
@@ -193,10 +190,9 @@ class BoundedFloats:
 class CheckedGradient(BoundedFloats):
     """A gradient by the chain rule, and again by complex steps.
 
-    ``step`` is NaN where the entry was not perturbed, and where it differs from
-    ``value`` by no more than what underflow may have taken from it, or rounding where the value
-    is exact; its own rounding error is else of the size of ``bound``, but ``bound`` is not
-    proved for it.
+    ``step`` is NaN where the entry was not perturbed, and where it differs from ``value`` by no
+    more than what underflow may have taken from it, or rounding where the value is exact; its own
+    rounding error is else of the size of ``bound``, but ``bound`` is not proved for it.
     """
 
     step: Floats
@@ -207,9 +203,8 @@ class Recomputation:
     """The quantities by name, the gradients by what they are with respect to
     and by part of the upstream.
 
-    A part is ``"1"``, without symbols, or a symbol that is set to 1 while all
-    else is 0; a gradient is the sum of its parts, each times its symbol.
-    ``probed`` of ``probes`` entries were perturbed.
+    A part is ``"1"``, without symbols, or a symbol that is set to 1 while all else is 0; a gradient
+    is the sum of its parts, each times its symbol. ``probed`` of ``probes`` entries were perturbed.
     """
 
     quantities: Mapping[str, BoundedFloats]
@@ -296,11 +291,8 @@ def recompute(
 
 def _is_slopeless(output: Tracks, upstream: Tracks) -> bool:
     """Return whether the output holds -inf at an entry that counts."""
-    return any(
-        entry.is_masked and not weight.is_zero
-        for rows in zip(output, upstream, strict=True)
-        for entry, weight in zip(*rows, strict=True)
-    )
+    flows = together(lambda entry, x: entry.is_masked and not x.is_zero, output, upstream)
+    return any(chain(*flows))
 
 
 def _figures(rows: Tracks, line: TapeLine) -> tuple[Floats, Floats]:

@@ -36,11 +36,10 @@ class CannotTell(ArithmeticError):
 class Tracked:
     """A float with a bound on its error, in units of :data:`UNIT`.
 
-    The true value lies within ``UNIT * error`` of ``value``. An error of 0
-    means exact; an infinite error means that nothing is known (overflow, a
-    divisor that may be zero). The value NaN with error 0 is certain to have no
-    value, such as ``1 / 0``. Products of numbers by an exact 0 are an exact 0.
-    ``exact`` is the true value where it is known as a fraction.
+    The true value lies within ``UNIT * error`` of ``value``. An error of 0 means exact; an infinite
+    error means that nothing is known (overflow, a divisor that may be zero). The value NaN with
+    error 0 is certain to have no value, such as ``1 / 0``. Products of numbers by an exact 0 are an
+    exact 0. ``exact`` is the true value where it is known as a fraction.
 
     >>> third = Tracked(1.0) / Tracked(3.0)
     >>> third.value, round(third.error, 3)
@@ -330,9 +329,8 @@ def _lifted(number: Any) -> Tracked:
 def _at_infinity(value: float, left: Tracked, right: Tracked, *, factors: bool = False) -> Tracked:
     """The result of an operation where something is infinite or NaN.
 
-    It is exact where only exact infinities (masked scores) made it so; of
-    ``factors``, the sign of the finite one must be certain too. Otherwise
-    nothing is known.
+    It is exact where only exact infinities (masked scores) made it so; of ``factors``, the sign of
+    the finite one must be certain too. Otherwise nothing is known.
     """
     exact = not (math.isfinite(left.value) and math.isfinite(right.value))
     for operand in (left, right):

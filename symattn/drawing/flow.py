@@ -1,8 +1,7 @@
 """The flow of a case: its program as a graph, each quantity with its heat map.
 
-Each step stands below what it needs, with its operation above it. With the
-gradients, each value has the gradient of the loss beside it, in the red of the
-pen; there the arrows go back up.
+Each step stands below what it needs, with its operation above it. With the gradients, each value
+has the gradient of the loss beside it, in the red of the pen; there the arrows go back up.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from math import fsum
 from symattn.drawing import lettering
 from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells
 from symattn.drawing.lettering import LetterRun, Panel, Runs, element, framed, number, words
-from symattn.expressions.shapes import Shape
 from symattn.expressions.syntax import gradient_name
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
@@ -280,9 +278,8 @@ def _apart(
     weights: Sequence[float],
     extents: Mapping[_Spot, Size],
 ) -> list[float]:
-    """The places nearest to those wanted, by weighted squares, at which no two
-    boxes touch. Less their offsets places may only grow, so neighbours that
-    would not are pooled at their mean."""
+    """The places nearest to those wanted, by weighted squares, at which no two boxes touch. Less
+    their offsets places may only grow, so neighbours that would not are pooled at their mean."""
     offsets = _offsets(layer, extents)
     pools: list[tuple[float, float, int]] = []
     for want, weight, offset in zip(wanted, weights, offsets, strict=True):
@@ -400,7 +397,9 @@ class Flow:
         hiding = self._solution.quantity(node.operands[0]) if is_weights else quantity
         drawn = cells(quantity, self._places, hiding.is_masked, is_weights)
         self.cells.append(drawn)
-        tokens = self._tokens(node) if name in self._ends() else ()
+        # Where the tokens come in, and at the output, rows are labelled.
+        ends = *self._program.given, self._solution.case.output
+        tokens = self._tokens(node) if name in ends else ()
         is_given = node.op == "given"
         operation: Runs = ()
         if not is_given:
@@ -410,17 +409,12 @@ class Flow:
             operation = lettering.fitted(operation, _FORMULA, _WIDEST)
         return _Box(
             lettering.fitted(lettering.name(name), _NAME, _WIDEST),
-            _shape(node.shape),
+            "\N{MULTIPLICATION SIGN}".join(map(str, node.shape)),
             HeatMapDrawing(drawn, _MEASURE, tokens),
             operation,
             is_given,
             is_gradient,
         )
-
-    def _ends(self) -> Iterator[str]:
-        """The quantities whose rows are labelled: where the tokens come in, and the output."""
-        yield from self._program.given
-        yield self._solution.case.output
 
     def _tokens(self, node: Node) -> tuple[str, ...]:
         """The tokens, where the rows run over them as the output's do."""
@@ -449,7 +443,8 @@ class Flow:
         for target in self._program.steps:
             sources = [source for source, end in self._edges if end == target]
             # From left to right, as they arrive.
-            arrived = {x: self._last(x, target).x for x in sources}
+            lasts = {x: (self.layout.places[x], *self.layout.ways[x, target])[-1] for x in sources}
+            arrived = {x: last.x for x, last in lasts.items()}
             sources.sort(key=arrived.__getitem__)
             box, place = self.boxes[target], self.layout.places[target]
             for source, port in zip(sources, _ports(len(sources), box.pill), strict=True):
@@ -460,9 +455,6 @@ class Flow:
                 bends = _bends(start, here.bottom, way, 0.0, (end[0], place.top), end)
                 yield _line(bends, "ink-line")
                 yield _head(end, 1, "ink")
-
-    def _last(self, source: str, target: str) -> BoxPlace:
-        return (self.layout.places[source], *self.layout.ways[source, target])[-1]
 
     def _arrows_back(self) -> Iterator[str]:
         """From the gradient of each step up to those of what it uses."""
@@ -493,10 +485,6 @@ def _differentiated(solution: Solution, flows: list[tuple[str, str]]) -> list[st
         if source in wanted:
             wanted.add(target)
     return [name for name in solution.program.gradients if name in wanted]
-
-
-def _shape(shape: Shape) -> str:
-    return "\N{MULTIPLICATION SIGN}".join(map(str, shape))
 
 
 def _ports(count: int, room: float) -> list[float]:
@@ -546,8 +534,7 @@ def _head(at: _Point, down: int, paint: str) -> str:
 
 
 def _drawn(box: _Box, x: float, top: float) -> Iterator[str]:
-    """A box whose frame begins there, with its operation above it, or below that of
-    a gradient."""
+    """A box whose frame begins there, with its operation above it, or below that of a gradient."""
     line, paint = ("pen-line", "on-pen") if box.is_gradient else ("ink-line", "ink")
     if box.operation:
         down = -1 if box.is_gradient else 1

@@ -14,14 +14,7 @@ from typing import Literal
 
 from flint import arb
 
-from symattn.drawing.lettering import (
-    element,
-    framed,
-    number,
-    shortened,
-    text_width,
-    words,
-)
+from symattn.drawing.lettering import element, framed, number, shortened, text_width, words
 from symattn.errors import SymattnError
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
@@ -112,7 +105,11 @@ def cells(
         scale = "small weights" if size <= _SMALL else "weights"
     largest = arb(1) if scale == "weights" else size
     has_figures = max(rows, columns) <= _FIGURED
-    digits = _places(size) if places is None else places
+    if places is None:
+        # Those that show two digits of the largest.
+        enough = (k for k in range(*_PLACES) if size * 10**k >= 10)
+        places = next(enough, _PLACES[0] if not size > 0 else _PLACES[1])
+    digits = places
 
     def cell(entry: tuple[arb | None, int, int] | None) -> HeatCell:
         if entry is None:
@@ -126,23 +123,13 @@ def cells(
         return HeatCell(shade, figure(quantity, i, j, digits) if has_figures else "")
 
     grid = tuple(tuple(map(cell, row)) for row in sizes)
-    is_whole = all(x.figure or x.is_masked for row in grid for x in row)
-    return Cells(grid if is_whole else _plain(grid), scale, (down, across))
-
-
-def _plain(rows: tuple[tuple[HeatCell, ...], ...]) -> tuple[tuple[HeatCell, ...], ...]:
-    """The cells with figures for numbers only: a few of the forms in symbols
-    would make room for others that are too long for it."""
-    return tuple(
-        tuple(replace(x, figure="") if any(map(str.isalpha, x.figure)) else x for x in row)
-        for row in rows
-    )
-
-
-def _places(size: arb) -> int:
-    """The places that show two digits of a number of that size, from two to six."""
-    enough = (places for places in range(*_PLACES) if size * 10**places >= 10)
-    return next(enough, _PLACES[0] if not size > 0 else _PLACES[1])
+    if not all(x.figure or x.is_masked for row in grid for x in row):
+        # A few of the forms in symbols would make room for others that are too long for it.
+        grid = tuple(
+            tuple(replace(x, figure="") if any(map(str.isalpha, x.figure)) else x for x in row)
+            for row in grid
+        )
+    return Cells(grid, scale, (down, across))
 
 
 def _size(entry: tuple[arb | None, int, int]) -> arb:

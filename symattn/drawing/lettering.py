@@ -3,10 +3,9 @@ three levels, and about how wide they are.
 
 SVG: elements, the colours of the sheets, and the frame of a drawing.
 
-A drawing loads nothing and runs nothing. Its colours are plain attributes, for
-every program that reads SVG; a style for dark screens stands over them, which
-no attribute can. What is hatched is lines, not a pattern by reference, so that
-drawings on one page can't mistake each other's.
+A drawing loads nothing and runs nothing. Its colours are plain attributes, for every program that
+reads SVG; a style for dark screens stands over them, which no attribute can. What is hatched is
+lines, not a pattern by reference, so that drawings on one page can't mistake each other's.
 """
 
 from __future__ import annotations
@@ -278,13 +277,9 @@ def formula(expression: syntax.Tree) -> Runs:
     >>> "".join(run.text for run in formula(syntax.parse("S / sqrt(d_k)")))
     'S / √dk'
     """
-    return tuple(_merged(_runs(expression)[0]))
-
-
-def _merged(runs: list[LetterRun]) -> list[LetterRun]:
-    """Neighbours of one kind as one."""
-    alike = groupby(runs, key=lambda run: (run.slanted, run.level))
-    return [LetterRun("".join(run.text for run in same), *kind) for kind, same in alike]
+    # Neighbours of one kind are one.
+    alike = groupby(_runs(expression)[0], key=lambda run: (run.slanted, run.level))
+    return tuple(LetterRun("".join(run.text for run in same), *kind) for kind, same in alike)
 
 
 #: What stands between factors: of numbers, of matrices, and entry by entry.
@@ -317,7 +312,8 @@ def _runs(expression: syntax.Tree) -> tuple[list[LetterRun], int]:
             over, under = _bound(numerator, PRODUCT), _bound(denominator, POSTFIX)
             return [*over, LetterRun(" / "), *under], PRODUCT
         case syntax.Power(base, exponent):
-            return [*_bound(base, ATOM), *_at_level(_runs(exponent)[0], 1)], POSTFIX
+            raised = (replace(run, level=1) for run in _runs(exponent)[0])
+            return [*_bound(base, ATOM), *raised], POSTFIX
         case syntax.Call("sqrt", (operand,)):
             return [LetterRun("\N{SQUARE ROOT}"), *_bound(operand, ATOM)], ATOM
         case syntax.Call("step", (syntax.Comparison((left, right), (sign,)),)):
@@ -352,7 +348,3 @@ def _added(terms: tuple[syntax.Tree, ...]) -> list[LetterRun]:
         else:
             runs += [LetterRun(" + "), *_runs(term)[0]]
     return runs
-
-
-def _at_level(runs: list[LetterRun], level: int) -> list[LetterRun]:
-    return [replace(run, level=level) for run in runs]

@@ -2,9 +2,8 @@
 
 The attention pattern of a case: who attends to whom, and how much.
 
-Each softmax of a step is a heat map, its queries as rows and its keys as
-columns; where they are few, also arcs from each query to the keys it attends
-to, as thick as the weights.
+Each softmax of a step is a heat map, its queries as rows and its keys as columns; where they are
+few, also arcs from each query to the keys it attends to, as thick as the weights.
 
 What shades and hatching mean, in a line below a drawing.
 """
@@ -257,12 +256,11 @@ def draw(
 ) -> str:
     """A case as SVG, one file that loads nothing: for a browser, a page or a slide.
 
-    ``what`` is ``pattern`` (every softmax: who attends to whom), ``flow`` (the
-    steps as a graph, a heat map each), ``gradients`` (the flow with the gradient
-    of every value beside it) or ``all`` (the pattern above the flow with its
-    gradients). Figures have 0 to 6 ``places``, correctly rounded; without, as many
-    as show two digits of the largest of each quantity. ``language`` is that of the
-    case's sheets unless told. Raises :class:`Malformed` for other values, where there
+    ``what`` is ``pattern`` (every softmax: who attends to whom), ``flow`` (the steps as a graph, a
+    heat map each), ``gradients`` (the flow with the gradient of every value beside it) or ``all``
+    (the pattern above the flow with its gradients). Figures have 0 to 6 ``places``, correctly
+    rounded; without, as many as show two digits of the largest of each quantity. ``language`` is
+    that of the case's sheets unless told. Raises :class:`Malformed` for other values, where there
     are no steps, and where a pattern is asked for and there is no softmax.
 
     >>> draw("cat-sat-mat", "pattern").startswith("<svg ")
@@ -290,7 +288,9 @@ def draw(
         sentences += _flowing(solution, say)
     room = max(_LEGEND, *(panel.width for panel in panels))
     panels.append(legend(drawn, say, room))
-    title = f"{solution.case.title or solution.case.name}: {_called(what, say)}"
+    called = {"pattern": say.text("attention pattern"), "flow": say.text("flow")}
+    kind = called.get(what, say.text("flow and gradients"))
+    title = f"{solution.case.title or solution.case.name}: {kind}"
     return drawing(stacked(panels), title, " ".join(sentences), say.tag)
 
 
@@ -333,15 +333,6 @@ def _entries_told(drawn: Cells, say: Language) -> str:
 def _need_places(places: int | None) -> None:
     if places is not None and not 0 <= places <= _MOST_PLACES:
         raise Malformed(f"expected 0 to {_MOST_PLACES} places in a drawing, found {places}")
-
-
-def _called(what: str, say: Language) -> str:
-    match what:
-        case "pattern":
-            return say.text("attention pattern")
-        case "flow":
-            return say.text("flow")
-    return say.text("flow and gradients")
 
 
 def _attending(attention: AttentionPattern, say: Language) -> Iterator[str]:

@@ -165,7 +165,7 @@ class _Lying:
 
     held: Held
     judged: asyncio.Task[Answer]
-    others: dict[Job, asyncio.Task[Any]] = field(default_factory=dict)
+    others: dict[tuple[Any, ...], asyncio.Task[Any]] = field(default_factory=dict)
 
     def drop(self) -> None:
         for task in (self.judged, *self.others.values()):
@@ -196,7 +196,7 @@ class Desk:
 
     async def _judged(self, held: Held, pause: float) -> Answer:
         await asyncio.sleep(pause)
-        job = (jobs.judge, (held.name, held.source))
+        job = (jobs.ask, ("judge", held.name, held.source))
         return self._publish(held, await self._worked(held, job))
 
     async def _worked(self, held: Held, job: Job) -> Any:
@@ -213,15 +213,16 @@ class Desk:
         answer = await _outcome(lying.judged)
         return None if self._lying.get(uri) is not lying else (lying.held, answer)
 
-    async def asked(self, held: Held, job: Job) -> Any:
+    async def asked(self, held: Held, *question: Any) -> Any:
         """Return what else is asked of a version, once; None where that is no longer the last one,
         or there is no answer."""
         lying = self._lying.get(held.uri)
         if lying is None or lying.held is not held:
             return None
-        if job not in lying.others:
-            lying.others[job] = asyncio.ensure_future(self._worked(held, job))
-        answer = await _outcome(lying.others[job])
+        if question not in lying.others:
+            job = (jobs.ask, question)
+            lying.others[question] = asyncio.ensure_future(self._worked(held, job))
+        answer = await _outcome(lying.others[question])
         is_last = self._lying.get(held.uri) is lying
         return answer if is_last and not isinstance(answer, Exception) else None
 

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from symattn.editor.answers import Answer, Correction, Explanation, FunctionHelp
+from typing import Any, Literal
+
+from symattn.editor.answers import FunctionHelp
 from symattn.workers import Asker
+
+Asked = Literal["judge", "explain", "corrections", "note_place"]
 
 
 def load(asker: Asker) -> None:
     """Load all that judging takes, so that the first answer comes early."""
+    ask(asker, "judge", "first.md", "$x = 2$, $y = x^2 = 4$")
+
+
+def ask(asker: Asker, what: Asked, *arguments: Any) -> Any:
+    """Return what :mod:`~symattn.editor.judging` says of a text, by the function of that name."""
     from symattn.editor import judging
 
-    judging.judge(asker, "first.md", "$x = 2$, $y = x^2 = 4$")
-
-
-def judge(asker: Asker, name: str, source: str) -> Answer:
-    """Return what is told of a text; its faults, where it can't be read."""
-    from symattn.editor import judging
-
-    return judging.judge(asker, name, source)
-
-
-def explain(asker: Asker, name: str, source: str, offset: int) -> Explanation | None:
-    """Return what stands at a character of the source."""
-    from symattn.editor import judging
-
-    return judging.explain(asker, name, source, offset)
-
-
-def corrections(asker: Asker, name: str, source: str) -> tuple[Correction, ...]:
-    """Return what is certain to be wrong, with the right digits."""
-    from symattn.editor import judging
-
-    return judging.corrections(asker, name, source)
-
-
-def note_place(asker: Asker, name: str, source: str, offset: int, note: str) -> int | None:
-    """Return where a note on what stands at a character of the source can be put."""
-    from symattn.editor import judging
-
-    return judging.note_place(asker, name, source, offset, note)
+    return getattr(judging, what)(asker, *arguments)
 
 
 def functions(asker: Asker) -> dict[str, FunctionHelp]:

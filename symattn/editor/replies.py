@@ -182,7 +182,8 @@ def fixes(
     if whole:
         if placed:
             edits = _edits((piece, edit) for piece, edit, *_ in placed)
-            title = f"symattn: correct {_figures(len(placed))}"
+            figures = "1 figure" if len(placed) == 1 else f"{len(placed)} figures"
+            title = f"symattn: correct {figures}"
             yield lsp.CodeAction(title, kind=FIX_ALL, edit=edits)
         return
     for piece, edit, one, span in placed:
@@ -190,10 +191,6 @@ def fixes(
             of = f"{one.label} = " if one.label else ""
             title = f"Correct to {of}{edit.new_text}"
             yield lsp.CodeAction(title, kind=FIX, edit=_edits([(piece, edit)]), is_preferred=True)
-
-
-def _figures(count: int) -> str:
-    return "1 figure" if count == 1 else f"{count} figures"
 
 
 def noted(piece: Piece, note: str, offset: int) -> lsp.CodeAction:

@@ -91,7 +91,7 @@ class Session:
         self._names: dict[str, dict[str, str]] = {}
         self._functions: dict[str, FunctionHelp] = {}
         handlers: dict[str, Callable[[Any], Any]] = {
-            lsp.INITIALIZE: self._start,
+            lsp.INITIALIZE: lambda _: self.crew.prepare(),
             lsp.TEXT_DOCUMENT_DID_OPEN: self._opened,
             lsp.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             lsp.TEXT_DOCUMENT_DID_SAVE: self._saved,
@@ -107,9 +107,6 @@ class Session:
             # What is registered is marked, which methods can't be.
             self.server.feature(method)(partial(handler))
         self.server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(partial(self._actions))
-
-    def _start(self, _: lsp.InitializeParams) -> None:
-        self.crew.prepare()
 
     # -- what is open ----------------------------------------------------------------
 
@@ -244,7 +241,7 @@ class Session:
             return None
         held, piece, _ = known
         offset = piece.starts[piece.lines.offset(_position(said.position))]
-        found = await self._desk.asked(held, (jobs.explain, (held.name, held.source, offset)))
+        found = await self._desk.asked(held, "explain", held.name, held.source, offset)
         return None if found is None else replies.hover(held, found)
 
     async def _lenses(self, said: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -267,14 +264,14 @@ class Session:
             if replies.is_wanted(kind, said.context.only)
         ]
         if wanted and any(one.severity in ("error", "warning") for one in answer.findings):
-            found = await self._desk.asked(held, (jobs.corrections, (held.name, held.source)))
+            found = await self._desk.asked(held, "corrections", held.name, held.source)
             for kind in wanted:
                 actions += replies.fixes(held, found or (), asked, kind == replies.FIX_ALL)
         if replies.FIX in wanted and piece.takes_notes:
             name = f"{held.name}.md" if held.is_notebook else held.name
             for note, place in replies.notes(held, answer, asked).items():
-                job = (jobs.note_place, (name, piece.text, place, note))
-                if (at := await self._desk.asked(held, job)) is not None:
+                put = "note_place", name, piece.text, place, note
+                if (at := await self._desk.asked(held, *put)) is not None:
                     actions.append(replies.noted(piece, note, at))
         return actions
 

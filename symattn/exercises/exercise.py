@@ -29,11 +29,6 @@ from symattn.solution.solution import Solution, solve
 from symattn.tables.file import content
 
 
-def _has_mask(case: Case) -> bool:
-    """Return whether a case masks scores."""
-    return any(node.op == "hide" for node in ancestors(case.program.quantities.values()))
-
-
 def masked(case: Case) -> Case:
     """The case with a mask before each softmax that is a step: ``P`` is given, and
     keeps for each query the keys up to its own.
@@ -107,11 +102,7 @@ def _free(name: str, taken: set[str]) -> str:
 PLACES = 4
 
 #: Points of an operation where it is not one: what only moves numbers is nothing to compute.
-_POINTS = {
-    "matmul": 2,
-    "softmax": 3,
-    **dict.fromkeys((*SOURCES, *MOVING), 0),
-}
+_POINTS = {"matmul": 2, "softmax": 3, **dict.fromkeys((*SOURCES, *MOVING), 0)}
 #: Points of a function that is put together from operations.
 _FUNCTION = 3
 
@@ -121,8 +112,7 @@ class Part:
     """One question: every entry of ``quantity``, a step or ``dL/d(name)``,
     rounded to ``places``; ``points`` for all of it.
 
-    At level proof ``quantity`` is the name of a bundled derivation, and there are
-    no places.
+    At level proof ``quantity`` is the name of a bundled derivation, and there are no places.
     """
 
     quantity: str
@@ -217,10 +207,9 @@ class Exercise:
 def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise:
     """The exercise that a case is at a level: its own, or ``forward``.
 
-    Without ``ask`` in its file it asks for each step that computes something, at
-    level backward for the gradients on the way to those that are asked for as
-    well. At level masked a case without a mask gets one: ``P`` keeps for each
-    query the keys up to its own.
+    Without ``ask`` in its file it asks for each step that computes something, at level backward for
+    the gradients on the way to those that are asked for as well. At level masked a case without a
+    mask gets one: ``P`` keeps for each query the keys up to its own.
 
     Raises :class:`Malformed` for a level that there is none of, and where the case
     has nothing to ask for there.
@@ -233,8 +222,9 @@ def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise
     level = level or asked.level or LEVELS[0]
     if level not in LEVELS:
         raise Malformed(f"unknown level {short(level)!r}: {expected(level, LEVELS)}")
-    if level == "masked" and not _has_mask(case):
-        case = masked(case)
+    if level == "masked":
+        nodes = ancestors(case.program.quantities.values())
+        case = case if any(node.op == "hide" for node in nodes) else masked(case)
     # What a file asks for at level proof are derivations, and quantities at others.
     fits = (asked.level == "proof") == (level == "proof")
     own = asked if fits else replace(asked, ask=(), points={})
@@ -295,11 +285,8 @@ def _backward(case: Case) -> Iterator[str]:
 def _points(node: Node, named: set[int]) -> int:
     """One for each operation on a matrix between a quantity and those that it is made of."""
     nodes = ancestors([node], stop=lambda x: x is not node and x.serial in named, through=arguments)
-    return sum(_worth(x) for x in nodes if x is node or x.grid != (1, 1))
-
-
-def _worth(node: Node) -> int:
-    return _FUNCTION if node.written else _POINTS.get(node.op, 1)
+    counted = (x for x in nodes if x is node or x.grid != (1, 1))
+    return sum(_FUNCTION if x.written else _POINTS.get(x.op, 1) for x in counted)
 
 
 def _proofs(case: Case, asked: ExerciseTable) -> Iterator[Part]:

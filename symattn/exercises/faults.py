@@ -367,16 +367,14 @@ def visible_faults(
         own = mistake(exercise, fault, parts[fault.part])
         if own is None:
             continue
-        below = next(
-            (
-                part
-                for part in exercise.parts
-                if part is not own.part
-                and part.quantity in fault.nodes
-                and exercise.case.program.named[part.quantity].op == "softmax"
-            ),
-            None,
+        weights = (
+            part
+            for part in exercise.parts
+            if part is not own.part
+            and part.quantity in fault.nodes
+            and exercise.case.program.named[part.quantity].op == "softmax"
         )
+        below = next(weights, None)
         follows = mistake(exercise, fault, below) if below else None
         yield fault, (own, *((follows,) if follows else ()))
 
@@ -401,12 +399,9 @@ def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> FaultyEntry
     for i, row in enumerate(exercise.right(part)):
         for j, right in enumerate(row):
             try:
-                masked = quantity.is_masked(i, j)
-                wrong = (
-                    Decimal("-Infinity")
-                    if masked
-                    else rounding.decimal(EntryValue(quantity, i, j), part.places, mode)
-                )
+                wrong = Decimal("-Infinity")
+                if not quantity.is_masked(i, j):
+                    wrong = rounding.decimal(EntryValue(quantity, i, j), part.places, mode)
             except SymattnError:
                 # With the fault the entry is not defined: a row, or a column, masked whole.
                 continue

@@ -1,8 +1,7 @@
 """The key of an exercise: one file with the numbers and right answers of all its versions.
 
-It is a case's steps, what is asked, and for each version what is given;
-who marks needs nothing besides. The answers in it are for people to read: what
-reads the file works them out again.
+It is a case's steps, what is asked, and for each version what is given; who marks needs nothing
+besides. The answers in it are for people to read: what reads the file works them out again.
 
 Whole numbers drawn by a seed: the same on every machine, whatever runs there.
 
@@ -94,10 +93,8 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     for exercise in exercises:
         yield from _version(exercise)
     if not first.is_proof:
-        yield from (
-            "",
-            "# The share of its points that an answer gets which is not right; change it here.",
-        )
+        yield ""
+        yield "# The share of its points that an answer gets which is not right; change it here."
         yield from ("[scheme]", *(f"{name} = {text(of)}" for name, of in DEFAULT.table.items()))
     yield ""
 
@@ -218,9 +215,8 @@ def _cases(
     for place, version in enumerate(versions[1:], 1):
         with faults.inside(f"versions[{place}]"):
             if version["version"] in seen:
-                raise Malformed(
-                    Fault("version", f"two versions have the number {version['version']}")
-                )
+                message = f"two versions have the number {version['version']}"
+                raise Malformed(Fault("version", message))
             seen.add(version["version"])
             missing = [name for name in base.given if name not in version["given"]]
             Faults(Fault(f"given.{name}", "missing") for name in missing).raise_all()

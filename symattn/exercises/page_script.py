@@ -8,7 +8,6 @@ student's own answers. No answer is in the page.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +90,8 @@ def page_script(exercise: Exercise, say: Language) -> PageScript:
         "weighing": WEIGHING._asdict(),
         "words": dict(_words(say)),
     }
-    return PageScript(_code(), data)
-
-
-@cache
-def _code() -> str:
-    return "".join((_HERE / "scripts" / name).read_text("utf-8") for name in _SCRIPTS)
+    code = "".join((_HERE / "scripts" / name).read_text("utf-8") for name in _SCRIPTS)
+    return PageScript(code, data)
 
 
 def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:
@@ -106,7 +101,7 @@ def _node(node: Node, exercise: Exercise, places: dict[int, int]) -> list[Any]:
     more: Any = None
     operands = [places[x.serial] for x in node.operands]
     if node.op in _NUMBERS:
-        operation, more = "table", _table(_rows(node, exercise))
+        operation, more = "table", [[*map(_number, row)] for row in _rows(node, exercise)]
     elif node.op == "matmul" and sums_to_zero(node.operands[0]):
         more = "cancels"
     elif node.op in ("pick", "scatter"):
@@ -122,10 +117,6 @@ def _rows(node: Node, exercise: Exercise) -> Any:
     if node.op == "given":
         return inputs(exercise.case)[node.extra]
     return node.extra if node.op == "table" else [[node.extra]]
-
-
-def _table(rows: Any) -> list[list[str]]:
-    return [[*map(_number, row)] for row in rows]
 
 
 def _number(entry: Value | Masked) -> str:

@@ -43,12 +43,11 @@ def question(
 ) -> b.Sheet:
     """The question: what is given, what is to be computed, and blanks for every figure.
 
-    ``header`` are lines above, such as the course and the date, ``student`` is whose it is,
-    for a line to write a name on. Blanks of one that is ``interactive`` become fields on a
-    page, which tells what each answer is. Rows are counted as the exercise counts them, whose
-    key and marks do, too. ``changes`` are
-    ``language`` and ``paper`` of :class:`~symattn.cases.settings.SheetSettings`, over
-    the case's ``[sheet]``.
+    ``header`` are lines above, such as the course and the date, ``student`` is whose it is, for a
+    line to write a name on. Blanks of one that is ``interactive`` become fields on a page, which
+    tells what each answer is. Rows are counted as the exercise counts them, whose key and marks do,
+    too. ``changes`` are ``language`` and ``paper`` of
+    :class:`~symattn.cases.settings.SheetSettings`, over the case's ``[sheet]``.
 
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
@@ -229,11 +228,8 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     yield b.Heading(say("Compute"))
     sentence = figures(exercise, say)
     if any(exercise.case.program.named[part.quantity].op == "hide" for part in exercise.parts):
-        sentence = (
-            *sentence,
-            " ",
-            *say("A masked score is {masked}.", masked=b.Math(t.MINUS_INFINITY)),
-        )
+        masked = say("A masked score is {masked}.", masked=b.Math(t.MINUS_INFINITY))
+        sentence = (*sentence, " ", *masked)
     yield b.Paragraph(sentence)
     nodes = [exercise.case.program.named[part.quantity] for part in exercise.parts]
     rooms = [_TITLE_HEIGHT + _ROW_HEIGHT * node.grid[0] for node in nodes]

@@ -395,7 +395,6 @@ class _ClozeQuestion:
                     self._made_in.setdefault(fault, part.quantity)
 
     def elements(self, solution: Sequence[b.Block]) -> Iterator[str]:
-        """The elements of the question."""
         yield plain("name", title(self.exercise, version=True))
         yield rich("questiontext", self._questiontext())
         feedback = [*self.text.right_answers(self._near), web.printed(solution)]

@@ -1,11 +1,10 @@
 """STACK questions: matrices to fill in, marked by Maxima with follow-through.
 
-The versions of an exercise are the variants of one question: its code holds the
-given numbers of all, and the seed chooses. Each part has a tree of its own: an
-answer is right, or follows from the student's own earlier answers, or is what a
-common fault makes of the given numbers. The code that computes a part is one
-function of those that it is computed from, so that the truth, what follows from
-an answer and the question's tests are all made by it.
+The versions of an exercise are the variants of one question: its code holds the given numbers of
+all, and the seed chooses. Each part has a tree of its own: an answer is right, or follows from the
+student's own earlier answers, or is what a common fault makes of the given numbers. The code that
+computes a part is one function of those that it is computed from, so that the truth, what follows
+from an answer and the question's tests are all made by it.
 """
 
 from __future__ import annotations
@@ -160,9 +159,8 @@ def _matrix(rows: Iterable[Iterable[str]]) -> str:
 
 
 def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequence[str]) -> str:
-    """A function that computes ``target`` from what is ``known``: variables, by
-    the serial numbers of their nodes. Raises :class:`Malformed` for an
-    operation that has no Maxima code.
+    """A function that computes ``target`` from what is ``known``: variables, by the serial numbers
+    of their nodes. Raises :class:`Malformed` for an operation that has no Maxima code.
 
     >>> from symattn.programs.program import program
     >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "T": "S / sqrt(3)"})
@@ -196,13 +194,10 @@ def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequ
 
 
 def _bracketed(code: str) -> str:
-    return code if _ATOM.fullmatch(code) or _is_call(code) else f"({code})"
-
-
-def _is_call(code: str) -> bool:
-    """Return whether code is one call: its first bracket is closed at the end."""
+    """Code in brackets, unless it is one word, or one call, whose first bracket ends it."""
     depths = accumulate((c == "(") - (c == ")") for c in code[code.find("(") :])
-    return _CALL.fullmatch(code) is not None and 0 not in [*depths][:-1]
+    is_call = _CALL.fullmatch(code) and 0 not in [*depths][:-1]
+    return code if _ATOM.fullmatch(code) or is_call else f"({code})"
 
 
 def _arithmetic(sign: str) -> Callable[[Node, list[str]], str]:
@@ -326,11 +321,7 @@ _SETTINGS: Mapping[str, object] = {
 }  # fmt: skip
 
 
-def stack(
-    exercises: Sequence[Exercise],
-    say: Language = ENGLISH,
-    scheme: Scheme = DEFAULT,
-) -> str:
+def stack(exercises: Sequence[Exercise], say: Language = ENGLISH, scheme: Scheme = DEFAULT) -> str:
     """The question of an exercise, its versions as variants, as an element of
     Moodle's XML (see :func:`~symattn.exercises.quiz.quiz`).
 
@@ -421,10 +412,7 @@ class _StackQuestion:
         for j in reversed(self.chain.order):
             if j in needed:
                 needed |= set(self.chain.sources[j])
-
-        def answered(j: int) -> str:
-            return f"sa_filled(ans{j}, c_{j})"
-
+        answered = "sa_filled(ans{0}, c_{0})".format
         return [f"c_{j}: {self._call(j, answered)}" for j in self.chain.order if j in needed]
 
     def _nodes(self, k: int) -> Iterator[tuple[str, float, b.Line]]:

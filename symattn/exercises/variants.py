@@ -19,13 +19,7 @@ import numpy.typing as npt
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, exercise
-from symattn.exercises.faults import (
-    VISIBLE,
-    catalogue,
-    inputs,
-    mask_names,
-    restricted_names,
-)
+from symattn.exercises.faults import VISIBLE, catalogue, inputs, mask_names, restricted_names
 from symattn.exercises.key import Draws, Integers
 from symattn.expressions.shapes import nested, show
 from symattn.numbers.balls import FIRST
@@ -175,6 +169,8 @@ class _Search:
             (max(low, -wanted.largest), min(high, wanted.largest), dense)
             for low, high, dense in _STYLES
         ]
+        #: The least weight.
+        self._least = max(_WEIGHT, _UNITS * 10.0 ** -min(part.places for part in base.parts))
         self._failed: Counter[str] = Counter()
         #: Of how many candidates each criterion was asked, and how many met it, by its place.
         self._asked: Counter[int] = Counter()
@@ -183,15 +179,17 @@ class _Search:
         self._dropped: set[int] = set()
 
     def versions(self, count: int) -> Iterator[Exercise]:
-        """Make so many versions."""
         draws = Draws(self.seed)
         seen: set[object] = set()
         number = 0
         count_drawn = 0
         while count_drawn < _CANDIDATES and not self._is_in_vain():
-            drawn = self._draw(draws)
+            drawn = {x: self._numbers(draws, x, node.grid) for x, node in self._drawn.items()}
             count_drawn += _AT_ONCE
-            self._drop()
+            # What cannot be had, whatever is drawn, is asked no more.
+            for place, asked in self._asked.items():
+                if asked >= _UNMET and not self._met[place] and place in self._unmet_by_case:
+                    self._dropped.add(place)
             for k in np.flatnonzero(self._pass(drawn)):
                 exercise = self._exercise(
                     {name: rows[k] for name, rows in drawn.items()}, number + 1
@@ -207,13 +205,11 @@ class _Search:
                 yield exercise
                 if number == count:
                     return
-        raise Malformed(self._given_up(number, count, count_drawn))
-
-    def _drop(self) -> None:
-        """Ask no more what cannot be had, whatever is drawn."""
-        for place, asked in self._asked.items():
-            if asked >= _UNMET and not self._met[place] and place in self._unmet_by_case:
-                self._dropped.add(place)
+        (reason, often), *_ = self._failed.most_common(1)
+        raise Malformed(
+            f"{self.base.case.name}: found {number} of {count} versions in {count_drawn} draws; "
+            f"most often ({often} times) {reason}: {REASONS[reason]}"
+        )
 
     @cached_property
     def _unmet_by_case(self) -> set[int]:
@@ -233,20 +229,10 @@ class _Search:
             if place not in self._dropped
         )
 
-    def _given_up(self, number: int, count: int, drawn: int) -> str:
-        (reason, often), *_ = self._failed.most_common(1)
-        return (
-            f"{self.base.case.name}: found {number} of {count} versions in {drawn} draws; most "
-            f"often ({often} times) {reason}: {REASONS[reason]}"
-        )
-
     # -- candidates ------------------------------------------------------------------
 
-    def _draw(self, draws: Draws) -> dict[str, Integers]:
-        """Numbers for many candidates, by name."""
-        return {name: self._numbers(draws, name, node.grid) for name, node in self._drawn.items()}
-
     def _numbers(self, draws: Draws, name: str, grid: tuple[int, int]) -> Integers:
+        """Numbers for many candidates."""
         if name in self._masks:
             return self._mask(draws, grid)
         if name != "upstream":
@@ -294,7 +280,7 @@ class _Search:
         if not good.any():
             return good
         candidates = np.flatnonzero(good)
-        given = dict(self._fixed)
+        given = {name: matrix(rows) for name, rows in inputs(self.base.case).items()}
         given |= {name: rows[candidates].astype(float) for name, rows in drawn.items()}
         run: Run[Matrix] = Run(
             FloatOperations(), lambda node: given[node.extra] if node.op == "given" else None
@@ -302,11 +288,6 @@ class _Search:
         values = {serial: run[node] for serial, node in self._judged.items()}
         good[candidates] = self._judge(values, len(candidates), _OFF)
         return good
-
-    @cached_property
-    def _fixed(self) -> Mapping[str, Matrix]:
-        """Return what is given, in floats."""
-        return {name: matrix(rows) for name, rows in inputs(self.base.case).items()}
 
     def _exercise(self, numbers: Mapping[str, Integers], version: int) -> Exercise | None:
         case = self.base.case
@@ -376,11 +357,6 @@ class _Search:
             slack = off * (1 + np.where(np.isfinite(right), np.abs(right), 0))
             seen = np.isnan(apart) | (apart >= limit - slack)
             yield _FAULTS, _any(seen)
-
-    @cached_property
-    def _least(self) -> float:
-        places = min(part.places for part in self.base.parts)
-        return max(_WEIGHT, _UNITS * 10.0**-places)
 
 
 def _nearest(solution: Solution, node: Node) -> Matrix:

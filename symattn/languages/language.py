@@ -1,9 +1,8 @@
 """A language: every sentence of a document by what it is in English.
 
-Sentences are written where they are said, in English, with names for what is
-filled in: ``say("Likewise for rows {first} to {last}.", first=2, last=5)``. A
-language file is a table from those sentences to others that have the same
-names in them; what a file lacks stays English."""
+Sentences are written where they are said, in English, with names for what is filled in:
+``say("Likewise for rows {first} to {last}.", first=2, last=5)``. A language file is a table from
+those sentences to others that have the same names in them; what a file lacks stays English."""
 
 from __future__ import annotations
 

@@ -157,19 +157,17 @@ class _Conversion:
                 for span, (_, expression) in self._made.items()
             }
             text = applied(self._article.source, edits.values())
-            if not edits:
-                return LiveArticle(text, 0, self._sorted())
-            text = ending(text, name, self._spelling)
-            lost = self._lost(text, edits)
+            lost = {}
+            if edits:
+                text = ending(text, name, self._spelling)
+                lost = self._lost(text, edits)
             if not lost:
-                return LiveArticle(text, len(edits), self._sorted())
+                staying = sorted(self._staying, key=lambda item: item.span)
+                return LiveArticle(text, len(edits), tuple(staying))
             for span, why in lost.items():
                 figure, _ = self._made.pop(span)
                 self._stay(span, figure, why)
         raise Malformed(ROUNDS.said())
-
-    def _sorted(self) -> tuple[StayingFigure, ...]:
-        return tuple(sorted(self._staying, key=lambda item: item.span))
 
     def _lost(self, text: str, edits: dict[Span, TextEdit]) -> dict[Span, str]:
         """The figures that don't come to their digits in the new text, and why."""

@@ -123,9 +123,8 @@ class Wanted:
 class Figures:
     """Computes the live figures of one document.
 
-    Every method raises :class:`~symattn.errors.SymattnError` where there is no certain
-    answer: for a name that isn't known, a quantity that is not defined, digits that stay
-    undecided.
+    Every method raises :class:`~symattn.errors.SymattnError` where there is no certain answer: for
+    a name that isn't known, a quantity that is not defined, digits that stay undecided.
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -151,15 +150,11 @@ class Figures:
     def inline(self, kind: Kind, text: str) -> Paragraph:
         """A live figure inside a line. Raises :class:`Malformed` for a step, which has
         lines of its own."""
-        match kind:
-            case "number":
-                return (self.number(text),)
-            case "matrix":
-                return (Mathematics(self.row(text)),)
-            case "step":
-                raise Malformed("a worked step has lines of its own: expected a directive")
-            case "heatmap":
-                return (self._picture(text),)
+        if kind == "step":
+            raise Malformed("a worked step has lines of its own: expected a directive")
+        return (
+            (Mathematics(self.row(text)),) if kind == "matrix" else self.paragraphs(kind, text)[0]
+        )
 
     def number(self, text: str) -> Text | Mathematics:
         """One number: its digits, or its closed form. Raises :class:`Malformed` for what is
@@ -175,7 +170,10 @@ class Figures:
             )
         if wanted.exact:
             return Mathematics(self.row(text))
-        return Text(_digits(quantity.decimal(wanted.places), wanted))
+        number = quantity.decimal(wanted.places)
+        if number.is_infinite():
+            return Text("-\N{INFINITY}")
+        return Text(format(number, "f") + "%" * wanted.percent)
 
     def row(self, text: str) -> t.Row:
         """A number or a matrix as mathematics."""
@@ -244,23 +242,19 @@ def _paragraphs(block: b.Block) -> Iterator[Paragraph]:
     """A block of a sheet; its heat maps and hints are for sheets."""
     match block:
         case b.Equations(lines):
-            aligned = t.CellGrid("aligned", tuple(map(_aligned, lines)))
+            # What continues a line is set in behind its relation.
+            cells = tuple((left, (relation or _INDENT) + right) for left, relation, right in lines)
+            aligned = t.CellGrid("aligned", cells)
             yield (Mathematics(t.row(aligned), display=True),)
         case b.Matrices(matrices):
             for matrix in matrices:
-                cells = t.matrix(matrix.cells) if matrix.cells else t.Row()
-                yield (Mathematics(matrix.before + cells, display=True),)
+                after = t.matrix(matrix.cells) if matrix.cells else t.Row()
+                yield (Mathematics(matrix.before + after, display=True),)
         case b.Beside(items):
             for item in items:
                 yield from _paragraphs(item)
         case b.Paragraph(line):
             yield tuple(_pieces(line))
-
-
-def _aligned(line: b.Equation) -> tuple[t.Row, t.Row]:
-    """A line aligned at its relation; what continues one is set in."""
-    left, relation, right = line
-    return left, (relation or _INDENT) + right
 
 
 def _pieces(line: b.Line) -> Iterator[Piece]:
@@ -282,9 +276,3 @@ def _decimal(number: Decimal) -> t.Row:
     if number.is_infinite():
         return f.typeset(f.MINUS_INFINITY)
     return t.number(format(number, "f"))
-
-
-def _digits(number: Decimal, wanted: Wanted) -> str:
-    if number.is_infinite():
-        return "-\N{INFINITY}"
-    return format(number, "f") + "%" * wanted.percent

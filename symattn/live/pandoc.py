@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from symattn.errors import Fault
-from symattn.live.figures import IN_MATHEMATICS, Mathematics, Paragraph, Piece, Text
+from symattn.live.figures import IN_MATHEMATICS, Mathematics, Piece, Text
 from symattn.live.myst import data_address
 from symattn.live.names import CASE, NAMES
 from symattn.live.origins import Asked, answers, named_origin
@@ -60,7 +60,8 @@ def computed(
             pieces = [_inline(piece) for paragraph in answer for piece in paragraph]
             element.update(t="Span", c=[["", [], []], pieces])
         else:
-            element.update(t="Div", c=[["", [], []], [*map(_paragraph, answer)]])
+            paragraphs = [{"t": "Para", "c": [*map(_inline, pieces)]} for pieces in answer]
+            element.update(t="Div", c=[["", [], []], paragraphs])
     return document, faults
 
 
@@ -75,10 +76,6 @@ def _asked(element: Element) -> Asked | None:
     is_one = name in NAMES or (name == CASE and kind == "CodeBlock")
     how: How = "line" if kind == "Code" else "block"
     return Asked(how, str(name), contents[1].strip()) if is_one else None
-
-
-def _paragraph(pieces: Paragraph) -> Element:
-    return {"t": "Para", "c": [*map(_inline, pieces)]}
 
 
 def _inline(piece: Piece) -> Element:

@@ -261,7 +261,8 @@ def blank_matrix(matrix: b.Matrix) -> str:
         # On one page: each row stays with the next.
         keep = place < last
         before = _mathematics(matrix.before) if not place else ""
-        row = [Cell(paragraph(before, "Cell", keep, "right"), _merged(not place))]
+        merged = "<w:vMerge/>" if place else '<w:vMerge w:val="restart"/>'
+        row = [Cell(paragraph(before, "Cell", keep, "right"), merged)]
         if matrix.row_labels:
             row.append(_label(matrix.row_labels[place], "right", keep))
         row.append(_bracket("left", place, last))
@@ -282,10 +283,6 @@ def blank_matrix(matrix: b.Matrix) -> str:
 
 def _label(text: str, side: str, keep: bool, properties: str = "") -> Cell:
     return Cell(paragraph(runs((shortened(text),)), "Label", keep, side), properties)
-
-
-def _merged(begins: bool) -> str:
-    return '<w:vMerge w:val="restart"/>' if begins else "<w:vMerge/>"
 
 
 def _bracket(side: str, place: int, last: int) -> Cell:

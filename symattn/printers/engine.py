@@ -1,10 +1,9 @@
 """Engines that make PDFs, TeX's and Typst: finding one, running it safely, reading what it says.
 
-An engine runs in an empty folder of its own, without shell escape, with a
-time limit, and may read and write files below that folder only. A worker looks
-after it: with whatever ends the worker, or the command that asked for it, the
-engine ends too, and its folder goes. Typst is a library, which runs in the
-worker itself.
+An engine runs in an empty folder of its own, without shell escape, with a time limit, and may read
+and write files below that folder only. A worker looks after it: with whatever ends the worker, or
+the command that asked for it, the engine ends too, and its folder goes. Typst is a library, which
+runs in the worker itself.
 
 The engine whose fonts have the letters of a text.
 """
@@ -185,17 +184,11 @@ def _run(client: workers.Client, engine: str) -> str:
         # Unwrapped log lines, so that complaints can be read.
         "max_print_line": "10000",
     }
-    command = [
-        engine,
-        "-no-shell-escape",
-        "-interaction=nonstopmode",
-        "-halt-on-error",
-        "sheet.tex",
-    ]
+    flags = ("-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error")
     name, log_file = Path(engine).name, client.folder / "sheet.log"
     try:
         with subprocess.Popen(  # noqa: S603 - the engine's own path and fixed arguments
-            command,
+            [engine, *flags, "sheet.tex"],
             cwd=client.folder,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -1,9 +1,8 @@
 """Sheets as HTML pages: one file each, that loads nothing.
 
-Mathematics is MathML Core, which Chromium, Firefox and Safari show by
-themselves; the rest is style (``page.css``), and the fonts are inside (as
-``.ci/fonts.py`` made them). A policy in the head forbids the page to load
-anything, or to run anything but the scripts of ours that it names by their
+Mathematics is MathML Core, which Chromium, Firefox and Safari show by themselves; the rest is style
+(``page.css``), and the fonts are inside (as ``.ci/fonts.py`` made them). A policy in the head
+forbids the page to load anything, or to run anything but the scripts of ours that it names by their
 digests, whatever a case says.
 
 The page that lists what lies in a folder.
@@ -67,13 +66,15 @@ def document(sheet: b.Sheet) -> str:
     body = "\n".join(_folded(named, hints))
     content = f"{_contents(named, sheet.say)}<main>\n{body}\n</main>\n{hints.shown()}"
     paper = f"@page {{ size: {sheet.paper}; }}\n"
-    head = f"<h1>{title(sheet)}</h1><p>{line(sheet.subtitle)}</p>"
+    head = f"<h1>{line(sheet.heading)}</h1><p>{line(sheet.subtitle)}</p>"
     if sheet.logo is not None:
         head = _image(sheet.logo) + head
     scripts = []
     if '<div class="matrix">' in body:
-        content += _data("words", _copying(sheet.say))
-        scripts.append(_copy())
+        say = sheet.say
+        copied = {"text": say.text("Text of the matrix"), "copied": say.text("Copied")}
+        content += _data("words", {"copy": say.text("Copy this matrix"), **copied})
+        scripts.append((_HERE / "copy.js").read_text("utf-8"))
     if sheet.script is not None:
         content += _data("data", sheet.script.data)
         scripts.append(sheet.script.code)
@@ -83,20 +84,6 @@ def document(sheet: b.Sheet) -> str:
 def _data(name: str, data: Any) -> str:
     """Data that scripts find by a name."""
     return f'<script type="application/json" id="{name}">{html_json(data)}</script>\n'
-
-
-@cache
-def _copy() -> str:
-    """The script by which matrices are copied."""
-    return (_HERE / "copy.js").read_text("utf-8")
-
-
-def _copying(say: Language) -> dict[str, str]:
-    return {
-        "copy": say.text("Copy this matrix"),
-        "text": say.text("Text of the matrix"),
-        "copied": say.text("Copied"),
-    }
 
 
 def _image(logo: b.Logo) -> str:
@@ -110,38 +97,26 @@ def page(
 ) -> str:
     """A page of that name: what stands at its head and below, ``more`` style, and scripts of
     ours, of which it runs no others."""
-    policy = _POLICY.format(" ".join(map(_digest, scripts)) or "'none'")
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            f'<html lang="{html_attribute(say.tag)}">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{html_attribute(policy)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="generator" content="symattn">',
-            f"<title>{html_text(name)}</title>",
-            f"<style>\n{style()}{more}</style>",
-            "</head>",
-            "<body>",
-            f"<header>{head}</header>",
-            body,
-            *(f"<script>{script}</script>" for script in scripts),
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
-
-
-def _digest(script: str) -> str:
-    """Return what a policy calls a script."""
-    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
-
-
-def title(sheet: b.Sheet) -> str:
-    """The title of a sheet as HTML."""
-    return line(sheet.heading)
+    digests = (b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
+    policy = _POLICY.format(" ".join(f"'sha256-{x}'" for x in digests) or "'none'")
+    run = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return f"""<!DOCTYPE html>
+<html lang="{html_attribute(say.tag)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{html_attribute(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="symattn">
+<title>{html_text(name)}</title>
+<style>
+{style()}{more}</style>
+</head>
+<body>
+<header>{head}</header>
+{body}
+{run}</body>
+</html>
+"""
 
 
 def words(sheet: b.Sheet) -> str:
@@ -226,17 +201,13 @@ class _Hints:
         return rules if self.names else ""
 
     def shown(self) -> str:
-        """All hints."""
+        """All hints, the lines of each one below the other: a page has hundreds, and a table in
+        each would be a tenth of it."""
+        told = ("".join(mathml(t.row(*parts)) for parts in hint.lines) for hint in self.names)
         return "\n".join(
-            f'<div role="tooltip" id="{name}">{_told(hint)}</div>'
-            for hint, name in self.names.items()
+            f'<div role="tooltip" id="{name}">{lines}</div>'
+            for name, lines in zip(self.names.values(), told, strict=True)
         )
-
-
-def _told(hint: b.Hint) -> str:
-    """The lines of a hint one below the other: a page has hundreds, and a table in each
-    would be a tenth of it."""
-    return "".join(mathml(t.row(*parts)) for parts in hint.lines)
 
 
 def line(pieces: b.Line) -> str:
@@ -417,7 +388,7 @@ def card(sheet: b.Sheet) -> str:
     if not preview:
         preview = next((f"<p>{line(item.text)}</p>" for item in words), "")
     return (
-        f"<h2>{_link(f'{sheet.name}.html', title(sheet))}</h2>\n"
+        f"<h2>{_link(f'{sheet.name}.html', line(sheet.heading))}</h2>\n"
         f'<p class="faint">{line(sheet.subtitle)}</p>\n{preview}'
     )
 

@@ -1,9 +1,8 @@
 r"""Sheets as LaTeX documents.
 
-Only packages of Debian's ``texlive-latex-recommended``, ``texlive-pictures``
-and ``lmodern``. Text that pdflatex's fonts can't show (Greek, Cyrillic, CJK,
-emoji) makes the document one for lualatex with fallback fonts; the first line
-says which engine is meant.
+Only packages of Debian's ``texlive-latex-recommended``, ``texlive-pictures`` and ``lmodern``. Text
+that pdflatex's fonts can't show (Greek, Cyrillic, CJK, emoji) makes the document one for lualatex
+with fallback fonts; the first line says which engine is meant.
 """
 
 from __future__ import annotations
@@ -437,8 +436,10 @@ def _matrix(matrix: b.Matrix) -> str:
     if not matrix.cells:
         return before
     tall = t.has(matrix.cells, t.Fraction, t.Strut)
-    style = _tall if tall else t.latex
-    table = [list(map(style, row)) for row in matrix.cells]
+    table = [list(map(t.latex, row)) for row in matrix.cells]
+    if tall:
+        # With air above and below.
+        table = [[rf"\air{{{x}}}".replace(r"\frac", r"\dfrac") for x in row] for row in table]
     cells = " \\\\\n".join(" & ".join(row) for row in table)
     # Fractions and sums are centred; figures and short entries line up right.
     spec = ("c" if tall else "r") * len(matrix.cells[0])
@@ -453,11 +454,6 @@ def _matrix(matrix: b.Matrix) -> str:
     )
     labels = r"\begin{array}{r@{}}" + f"\n{side}\n" + r"\end{array}"
     return f"{before} {labels}{inner}"
-
-
-def _tall(cell: t.Row) -> str:
-    """An entry of a matrix with fractions, with air above and below."""
-    return rf"\air{{{t.latex(cell)}}}".replace(r"\frac", r"\dfrac")
 
 
 def _marked(marked: b.RedPen) -> str:
@@ -497,20 +493,13 @@ def _row(row: tuple[b.Line, ...], table: b.Table) -> str:
         title = rf"\boldmath\textbf{{{_line(row[0])}}}"
         column = rf"@{{\hspace{{6mm}}}}P{{{_TITLE}mm}}@{{}}"
         return rf"\multicolumn{{{count}}}{{{column}}}{{{title}}} \\*\addlinespace[4pt]"
-    rooms = _rooms(table.align) if "P" in table.align else [2 * TEXT / max(count, 2)] * count
+    rooms = [2 * TEXT / max(count, 2)] * count
+    if "P" in table.align:
+        rooms = [column.width / EM or TEXT for column in columns(table.align)]
     cells = " & ".join(_line(cell, room) for cell, room in zip(row, rooms, strict=True))
-    return _row_start(cells) + rf" \\{_air(row)}"
-
-
-def _rooms(align: str) -> list[float]:
-    """Return how wide each column may get, in em."""
-    return [column.width / EM or TEXT for column in columns(align)]
-
-
-def _row_start(row: str) -> str:
-    r"""A row whose text the ``\\`` before it doesn't take for its own: ``\\ [1]``
-    would be a distance, and ``\\ *`` a star."""
-    return f"{{}}{row}" if row.lstrip().startswith(("[", "*")) else row
+    # The end of the row before would take [1] for a distance, and * for a star.
+    start = "{}" if cells.lstrip().startswith(("[", "*")) else ""
+    return rf"{start}{cells} \\{_air(row)}"
 
 
 def _air(row: tuple[b.Line, ...]) -> str:

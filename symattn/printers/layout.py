@@ -1,8 +1,7 @@
 r"""Widths of mathematics, and the places where it may break.
 
-TeX does not break displayed formulas. Widths are estimated in em of the main
-font, rather too large than too small; a sum that does not fit is broken before
-its signs.
+TeX does not break displayed formulas. Widths are estimated in em of the main font, rather too large
+than too small; a sum that does not fit is broken before its signs.
 """
 
 from __future__ import annotations
@@ -121,7 +120,12 @@ def broken(formula: syntax.Tree, room: float) -> list[t.Row]:
         case syntax.Binary("/", numerator, denominator):
             return _fraction(numerator, denominator, room)
         case syntax.Product(factors, sign):
-            wide = [k for k, x in enumerate(factors) if _is_wide(x)]
+            # Those that can be broken.
+            wide = [
+                k
+                for k, x in enumerate(factors)
+                if isinstance(x, syntax.Sum) or (isinstance(x, syntax.Binary) and x.op == "/")
+            ]
             if wide:
                 chosen = max(wide, key=lambda k: width(f.typeset(factors[k])))
                 marked = (*factors[:chosen], _GAP, *factors[chosen + 1 :])
@@ -131,14 +135,6 @@ def broken(formula: syntax.Tree, room: float) -> list[t.Row]:
                 rest = room - width(head) - width(tail)
                 return _around(head, _operand(factors[chosen], rest), tail)
     return [whole]
-
-
-def _is_wide(factor: syntax.Tree) -> bool:
-    """Return whether a factor is one that can be broken."""
-    match factor:
-        case syntax.Sum() | syntax.Binary("/"):
-            return True
-    return False
 
 
 #: Stands in a product for the factor that is broken.
@@ -284,12 +280,6 @@ def _equations_width(equations: b.Equations) -> float:
     return left + max(beside)
 
 
-def _heat_map_width(heat: b.HeatMap) -> float:
-    """Estimated width of a heat map with its labels, in em."""
-    labels = max((0.5 * len(shortened(label)) for label in heat.rows), default=0.0) + 1
-    return labels + len(heat.columns) * shade_width(len(heat.columns)) / EM
-
-
 def shade_width(count: int) -> float:
     """Return how wide the cells of a heat map with so many columns are, in mm."""
     return 11.0 if count <= 7 else min(max(6.0, 80.0 / count), _SHADES / count)
@@ -308,7 +298,8 @@ def display_width(item: Display) -> float:
         case b.Matrix():
             return matrix_width(item)
         case b.HeatMap():
-            return _heat_map_width(item)
+            labels = max((0.5 * len(shortened(label)) for label in item.rows), default=0.0) + 1
+            return labels + len(item.columns) * shade_width(len(item.columns)) / EM
 
 
 def shelves(

@@ -6,7 +6,6 @@ Like all pages they are one file each, that loads nothing; they run nothing eith
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -15,9 +14,8 @@ from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.html import line, page
 
-#: What a mark says: struck through, with what is right beside it; holds, but a finer
-#: figure is beside it; not decided; right; right, though only its value says what it
-#: is; not read.
+#: What a mark says: struck through, with what is right beside it; holds, but a finer figure is
+#: beside it; not decided; right; right, though only its value says what it is; not read.
 MarkKind = Literal["wrong", "coarse", "open", "holds", "confirmed", "unread"]
 
 #: How a line is shown: as words, as a heading, or letter by letter.
@@ -75,11 +73,6 @@ class SourcePage:
     paper: str = "a4"
 
 
-@cache
-def _style() -> str:
-    return Path(__file__).with_name("source.css").read_text("utf-8")
-
-
 def document(source: SourcePage) -> str:
     """The page of an article.
 
@@ -110,7 +103,8 @@ def document(source: SourcePage) -> str:
         f'<main class="source">\n{lines}\n</main>'
     )
     head = f"<h1>{html_text(source.title)}</h1><p>{html_text(source.subtitle)}</p>"
-    style = f"{_style()}@page {{ size: {source.paper}; }}\n"
+    style = Path(__file__).with_name("source.css").read_text("utf-8")
+    style += f"@page {{ size: {source.paper}; }}\n"
     return page(source.title or source.name, head, body, say, style)
 
 

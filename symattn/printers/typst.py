@@ -1,8 +1,7 @@
 r"""Sheets as Typst documents, for a PDF without TeX.
 
-Letters of mathematics, signs and layout are Typst's; all text of a sheet
-stands in strings, where nothing is a command. Its fonts are those that Typst
-brings along, which look as LaTeX's do.
+Letters of mathematics, signs and layout are Typst's; all text of a sheet stands in strings, where
+nothing is a command. Its fonts are those that Typst brings along, which look as LaTeX's do.
 """
 
 from __future__ import annotations
@@ -316,7 +315,6 @@ def _mat(delimiter: str, align: str, rows: list[list[str]], gap: str) -> str:
 
 
 def _matrix(matrix: b.Matrix) -> str:
-    """A matrix with its name and its labels."""
     before = _row(matrix.before)
     if not matrix.cells:
         return f"$ {before} $"

@@ -315,8 +315,7 @@ def sum_of_outputs(node: Node, name: t.Row) -> t.Row:
 
 
 def _stages(steps: Steps) -> list[str]:
-    """The gradients to show, from the output back: those asked for and
-    those on the way to them."""
+    """The gradients to show, from the output back: those asked for and those on the way to them."""
     gradients = steps.program.gradients
     needed = {x.serial for x in ancestors(gradients[name] for name in steps.case.wrt)}
     order = [n for n in reversed(list(steps.program.quantities)) if n in gradients]

@@ -67,12 +67,11 @@ def row_sums(steps: Steps, node: Node) -> Iterator[b.Block]:
     for i, row in enumerate(rows[:count]):
         if (k := _equal_before(rows, i)) is not None:
             equal = b.Math(f.typeset(row.label) + t.EQUALS + f.typeset(rows[k].label))
-            if _same_terms(steps, node, i, k):
-                yield b.Paragraph(
-                    say("{equal}: both rows hold the same exponentials.", equal=equal)
-                )
-            else:
-                yield b.Paragraph(say("{equal}: equal, from other exponentials.", equal=equal))
+            terms = (Counter(map(syntax.shown, steps.shown.row_terms(node, x))) for x in (i, k))
+            sentence: b.Line = say("{equal}: equal, from other exponentials.", equal=equal)
+            if next(terms) == next(terms):
+                sentence = say("{equal}: both rows hold the same exponentials.", equal=equal)
+            yield b.Paragraph(sentence)
     yield from steps.rest(node)
 
 
@@ -143,31 +142,22 @@ def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[b.Equation]:
 
 def _equal_before(rows: tuple[RowNormaliser, ...], i: int) -> int | None:
     """The first row above whose sum is the same."""
-    if not rows[i].value.is_closed:
-        return None
-    for k in range(i):
-        if rows[k].value.is_closed and compare(rows[k].value, rows[i].value) is Verdict.HOLDS:
-            return k
-    return None
-
-
-def _same_terms(steps: Steps, node: Node, i: int, k: int) -> bool:
-    ours, theirs = (Counter(map(syntax.shown, steps.shown.row_terms(node, row))) for row in (i, k))
-    return ours == theirs
+    own, above = rows[i].value, ((k, row.value) for k, row in enumerate(rows[:i]))
+    alike = (k for k, x in above if x.is_closed and compare(x, own) is Verdict.HOLDS)
+    return next(alike, None) if own.is_closed else None
 
 
 def inside(steps: Steps, node: Node) -> Iterator[b.Block]:
     """The row sums of every softmax inside of a step."""
     others = steps.named.keys() - {node.serial}
-    for inner in ancestors([node], stop=lambda x: x.serial in others, through=_seen):
+
+    def through(x: Node) -> tuple[Node, ...]:
+        # On the sheet a gradient stands for itself.
+        return () if x.written and x.written.function == "grad" else x.operands
+
+    for inner in ancestors([node], stop=lambda x: x.serial in others, through=through):
         if inner.op == "softmax" and inner is not node:
             yield from row_sums(steps, inner)
-
-
-def _seen(node: Node) -> tuple[Node, ...]:
-    """Return what a node is worked out of on the sheet: a gradient stands for itself."""
-    is_gradient = node.written is not None and node.written.function == "grad"
-    return () if is_gradient else node.operands
 
 
 def weights(steps: Steps, node: Node) -> Iterator[b.Block]:
@@ -320,8 +310,7 @@ def _need_room(solution: Solution) -> None:
 def verified(solution: Solution, symbolic: bool = False) -> Verification:
     """The verification of a solution; :class:`Refuted` if it refutes a figure.
 
-    SymPy takes as long as all the rest of a sheet: it is asked where the sheet
-    tells what it says.
+    SymPy takes as long as all the rest of a sheet: it is asked where the sheet tells what it says.
     """
     verification = verify(solution, symbolic)
     if verification.verdict is Verdict.REFUTED:

@@ -10,18 +10,16 @@ Which of SymPy's formulas the numbers were put into, and what came out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import prod
 
 from symattn.auditing.figures import Decider
-from symattn.cases.claims import Claim
 from symattn.cases.statements import LoweredComparison
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
 from symattn.expressions.syntax import gradient_name
 from symattn.languages.language import Language
-from symattn.numbers.reading import Masked
-from symattn.numbers.values import compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, unbreakable
 from symattn.programs.display import formula, symbol
@@ -29,6 +27,7 @@ from symattn.programs.nodes import Node, ancestors
 from symattn.seal.seals import Seal
 from symattn.sheets.presentation import Presentation, grouped
 from symattn.sheets.steps import Steps
+from symattn.solution.quantity import same
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Verification
@@ -65,17 +64,13 @@ def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
         every = say.text("all {count}", count=count)
         if len(equal) < count:
             every = say.text("{equal} of {count}", equal=len(equal), count=count)
-        yield b.Paragraph(
-            (
-                *say(
-                    "SymPy derived a formula for every quantity, differentiating one stage at "
-                    "a time, and the exact inputs were substituted. The result equals the "
-                    "closed form in every entry of {every} quantities.",
-                    every=every,
-                ),
-                *_softmax(solution, say),
-            )
+        sentence: b.Line = say(
+            "SymPy derived a formula for every quantity, differentiating one stage at "
+            "a time, and the exact inputs were substituted. The result equals the "
+            "closed form in every entry of {every} quantities.",
+            every=every,
         )
+        yield b.Paragraph((*sentence, *_softmax(solution, say)))
     for name in map(gradient_name, solution.case.wrt):
         if name in equal:
             yield b.Paragraph(_gradient(solution, name, say))
@@ -152,14 +147,8 @@ def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     )
     yield _table(verification, say)
     for doubt, quantities in verification.doubts.items():
-        yield b.Paragraph(
-            (
-                b.Strong(say.text("Not decided by floats:")),
-                " ",
-                *listed(quantities),
-                f": {say.again(doubt)}.",
-            )
-        )
+        undecided = b.Strong(say.text("Not decided by floats:"))
+        yield b.Paragraph((undecided, " ", *listed(quantities), f": {say.again(doubt)}."))
     yield from substitution(steps, verification)
 
 
@@ -220,19 +209,13 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
     changed = []
     for name in shared:
         ours, was = steps.solution[name], base[name]
-        same = ours.equals(was)
-        if same is Verdict.HOLDS:
+        if ours.equals(was) is Verdict.HOLDS:
             rows.append(((b.Math(f.typeset_name(name)),), say("equal, exactly")))
             continue
         changed.append(name)
-        count = sum(
-            a is not c
-            if isinstance(a, Masked) or isinstance(c, Masked)
-            else compare(a, c) is not Verdict.HOLDS
-            for left, right in zip(ours.rows, was.rows, strict=True)
-            for a, c in zip(left, right, strict=True)
-        )
-        entries = len(ours.rows) * len(ours.rows[0])
+        pairs = zip(chain(*ours.rows), chain(*was.rows), strict=True)
+        count = sum(same(*pair) is not Verdict.HOLDS for pair in pairs)
+        entries = prod(ours.grid)
         differ = say("{count} of {entries} entries differ", count=str(count), entries=str(entries))
         rows.append(((b.Math(f.typeset_name(name)),), differ))
     yield b.Table((say("quantity"), say("compared with the base case")), tuple(rows), "ll")
@@ -242,28 +225,20 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         if node.op == "softmax" and old.op == "softmax" and not in_letters:
             symbol = b.Math(f.typeset_name(name))
             then, now = say("{name}, base case", name=symbol), say("{name}, here", name=symbol)
-            yield b.HeatMaps(
-                (
-                    steps.heat_map(other, old, then, node),
-                    steps.heat_map(steps.shown, node, now),
-                )
-            )
+            before = steps.heat_map(other, old, then, node)
+            yield b.HeatMaps((before, steps.heat_map(steps.shown, node, now)))
     if steps.case.output in changed:
         node = steps.program.quantities[steps.case.output]
         old = base.program.quantities[steps.case.output]
         output = f.typeset_name(steps.case.output)
-        before = tuple(
+        cells = tuple(
             tuple(f.typeset(other.decimal(old, i, j)) for j in range(old.grid[1]))
             for i in range(steps.rows_shown(old))
         )
         sides = say.text("base"), say.text("here")
         there, here = (t.index(grouped(output), t.row(t.Text(side))) for side in sides)
-        yield b.Matrices(
-            (
-                b.Matrix(there + t.ABOUT, before),
-                *steps.whole(node, here, exact=False),
-            )
-        )
+        base_matrix = b.Matrix(there + t.ABOUT, cells)
+        yield b.Matrices((base_matrix, *steps.whole(node, here, exact=False)))
 
 
 def statements(steps: Steps) -> Iterator[b.Block]:
@@ -278,7 +253,10 @@ def statements(steps: Steps) -> Iterator[b.Block]:
     claims = [
         claim
         for claim in steps.case.claims
-        if _tells(claim) and decider.decide(claim) is Verdict.HOLDS
+        if claim.holds
+        # It compares quantities, and not their sizes only.
+        and all(isinstance(x, Node) for compared in claim.comparisons for x in compared.operands)
+        and decider.decide(claim) is Verdict.HOLDS
     ]
     if not claims:
         return
@@ -292,15 +270,6 @@ def statements(steps: Steps) -> Iterator[b.Block]:
             continue
         yield b.Paragraph((*words, ":"))
         yield b.Equations(tuple(lines))
-
-
-def _tells(claim: Claim) -> bool:
-    """Return whether a claim compares quantities, and not their sizes only."""
-    return bool(claim.holds) and all(
-        isinstance(operand, Node)
-        for comparison in claim.comparisons
-        for operand in comparison.operands
-    )
 
 
 def _lines(steps: Steps, comparison: LoweredComparison) -> Iterator[b.Equation]:

@@ -127,7 +127,6 @@ class _CountedFrom1(ast.NodeTransformer):
 
 
 def _more(tree: ast.expr) -> ast.expr:
-    """One more."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return ast.Constant(tree.value + 1)
     return ast.BinOp(tree, ast.Add(), _FIRST_PLACE)
@@ -306,9 +305,8 @@ class _Sized(ast.NodeTransformer):
 
 
 def of_step(node: Node, named: Named, row_sum: t.Row, first: int = 0) -> list[t.Row]:
-    """The definitions that a step uses, as equations; none for a step that
-    is put together from several operations. ``row_sum`` is what the sum over
-    row i of a softmax is called."""
+    """The definitions that a step uses, as equations; none for a step that is put together from
+    several operations. ``row_sum`` is what the sum over row i of a softmax is called."""
     operation, operands = _operation(node, named)
     if not operation or len(node.shape) != 2 or not _are_named(operands, named):
         return []
@@ -323,7 +321,9 @@ def _operation(node: Node, named: Named, by: Node | None = None) -> tuple[str, t
     """The operation with a definition that a step is, and what it is of; nothing for another
     step. An operand that it is differentiated ``by`` is taken as it is."""
     match node.op, node.operands:
-        case "matmul", (x, y) if _turned(y, named) and y is not by:
+        case "matmul", (x, y) if (
+            y.op == "transpose" and y is not by and _is_named(y.operands[0], named)
+        ):
             return "score", (x, *y.operands)
         case "matmul", _:
             return "product", node.operands
@@ -431,10 +431,6 @@ def _is_named(node: Node, named: Named) -> bool:
 def _is_turn(node: Node, named: Named) -> bool:
     """Return whether a node only turns its operand for the step that uses it."""
     return node.op == "transpose" and node.serial not in named
-
-
-def _turned(node: Node, named: Named) -> bool:
-    return node.op == "transpose" and _is_named(node.operands[0], named)
 
 
 def _letter_of(node: Node, named: Named) -> t.Row:

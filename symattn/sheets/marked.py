@@ -15,7 +15,7 @@ from symattn.auditing.fixing import figures_at
 from symattn.auditing.reports import cause_number, rivals_sentence, summary_line, why
 from symattn.auditing.understanding import Group
 from symattn.cases.settings import settings
-from symattn.documents.article import Article, Block, BlockPart
+from symattn.documents.article import Article, Block
 from symattn.documents.text import Span, Text
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
@@ -51,6 +51,11 @@ def page(audit: Audit, **changes: Any) -> SourcePage:
     assert case.reading is not None
     article, say = case.reading.article, wanted.say
     lines = tuple(_lines(article, _marks(audit, say), _notes(audit, say)))
+    legend = (
+        SourceMark("0.51", "wrong", say.text("wrong, with the correct figure beside it"), "0.52"),
+        SourceMark("0.52", "holds", say.text("holds")),
+        SourceMark("0.52", "unread", say.text("not read")),
+    )
     return SourcePage(
         f"{case.name}-audit",
         article.title or article.path.name,
@@ -58,7 +63,7 @@ def page(audit: Audit, **changes: Any) -> SourcePage:
         tuple(_summary(audit, say)),
         tuple(_causes(audit, article, say)),
         tuple(_lists(audit, article, say)),
-        _legend(say),
+        legend,
         lines,
         say,
         wanted.paper,
@@ -118,14 +123,6 @@ def _group(group: Group, article: Article, say: Language) -> b.Line:
         said = f"{first.what}: {say.again(first.why)}"
     note = (f"; {say.again(group.note.when)} ", b.Code(group.note.text)) if group.note else ()
     return (*_links(article, group.spans, say), f": {said}", *note)
-
-
-def _legend(say: Language) -> tuple[SourceMark, ...]:
-    return (
-        SourceMark("0.51", "wrong", say.text("wrong, with the correct figure beside it"), "0.52"),
-        SourceMark("0.52", "holds", say.text("holds")),
-        SourceMark("0.52", "unread", say.text("not read")),
-    )
 
 
 # -- marks and notes ---------------------------------------------------------------
@@ -267,15 +264,11 @@ def _kinds(article: Article) -> list[tuple[Span, LineKind]]:
 def _said(block: Block) -> Text:
     """A block of a notebook: its formulas in words between dollars, cells between bars."""
     texts: list[Text] = []
-
-    def put(before: str, part: BlockPart, after: str) -> None:
-        texts.append(part.text.enclosed(before, after))
-
     for part in block.parts:
         dollar = "$" if part.kind == "math" and block.kind != "formula" else ""
-        put(dollar, part, dollar)
+        texts.append(part.text.enclosed(dollar, dollar))
     for row in block.rows:
         parts = [part for cell in row for part in cell.parts]
         for k, part in enumerate(parts, 1):
-            put("", part, " | " if k < len(parts) else "\n")
+            texts.append(part.text.enclosed("", " | " if k < len(parts) else "\n"))
     return Text.joined(texts)

@@ -1,8 +1,7 @@
 """Numbers of a solution as they are written on a sheet.
 
-Row normalisers get names (``Z_0``) and closed forms use them; decimals are
-correctly rounded, and a number too small for its places is written with a
-power of ten instead of as zero."""
+Row normalisers get names (``Z_0``) and closed forms use them; decimals are correctly rounded, and a
+number too small for its places is written with a power of ten instead of as zero."""
 
 from __future__ import annotations
 
@@ -336,8 +335,7 @@ def _is_masked(node: Node) -> bool:
 
 
 def rational_formula(number: fmpq, places: int) -> syntax.Tree:
-    """A rational number: as a decimal where that is exact and short, else as
-    a fraction.
+    """A rational number: as a decimal where that is exact and short, else as a fraction.
 
     >>> [syntax.shown(rational_formula(number, 4)) for number in (fmpq(-3, 8), fmpq(1, 3))]
     ['-0.375', '1/3']
@@ -356,10 +354,7 @@ def rational_formula(number: fmpq, places: int) -> syntax.Tree:
 
 def decimal_places(number: fmpq, most: int) -> int | None:
     """Return how many decimal places show the number exactly, if at most ``most``."""
-    for places in range(most + 1):
-        if (number * 10**places).q == 1:
-            return places
-    return None
+    return next((places for places in range(most + 1) if (number * 10**places).q == 1), None)
 
 
 def scientific(number: Decimal) -> syntax.Tree:
@@ -390,8 +385,7 @@ _SHORT_FORM, PARTS, CELL_PARTS = 24.0, 11, 8
 #: What it costs a reader, in em, to look up the name of a row sum.
 _LOOK_UP = 2.5
 
-#: With a quantity of more entries a case is large: closed forms would fill
-#: hundreds of pages.
+#: With a quantity of more entries a case is large: closed forms would fill hundreds of pages.
 LARGE = 60
 
 #: Places up to which a rational number is written as a decimal.
@@ -563,8 +557,7 @@ class Presentation:
         return closed if closed is not None and is_legible(closed, PARTS) else None
 
     def short_forms(self, node: Node, i: int, j: int) -> Iterator[syntax.Tree]:
-        """The closed form where it is short, of a weight also without the name
-        of its row's sum."""
+        """The closed form where it is short, of a weight also without the name of its row's sum."""
         closed = self.short_form(node, i, j)
         if closed is None:
             return

@@ -44,13 +44,11 @@ def sheet(audit: Audit, **changes: Any) -> b.Sheet:
     """
     case, wanted = audit.case, settings(audit.case.sheet, changes)
     say = wanted.say
-    blocks = [
-        *_summary(audit, say),
-        *_marked(audit, say),
-        *_statements(audit, say),
-        *_unchecked(audit, say),
-        *_reading(audit, say),
-    ]
+    blocks = [*_summary(audit, say), *_marked(audit, say), *_statements(audit, say)]
+    if audit.unchecked:
+        rows = (((x.where,), (x.what,), (x.reason,)) for x in audit.unchecked)
+        blocks += [b.Heading(say("Not checked")), _open(rows, say)]
+    blocks += _reading(audit, say)
     title = say.text("{title}: red pen", title=case.title)
     subtitle = (case.source or case.name,)
     return b.Sheet(f"{case.name}-audit", title, subtitle, tuple(blocks), say, wanted.paper)
@@ -68,7 +66,12 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
             "corrected."
         )
     )
-    yield from _causes(audit, say)
+    if audit.causes:
+        yield b.Heading(say("Causes"))
+    # Numbered as the marks at the figures are.
+    for number, slip in enumerate(audit.causes, 1):
+        sentence = f" {say.again(slip.sentence)} {say.again(rivals_sentence(slip))}".rstrip()
+        yield b.Paragraph((b.Math(t.row(t.CauseMark(str(number)))), sentence))
     yield b.Heading(say("Roots"))
     rows = tuple(
         (*_root(audit, root, say.again(why(audit, root)), say), (str(len(carried) or ""),))
@@ -87,25 +90,13 @@ def _root(audit: Audit, root: Figure, reason: str, say: Language) -> tuple[b.Lin
     return (_where(audit, root, say),), (label(audit, root),), (figure,), (reason,)
 
 
-def _causes(audit: Audit, say: Language) -> Iterator[b.Block]:
-    """The slips behind many figures, numbered as the marks at these are."""
-    if audit.causes:
-        yield b.Heading(say("Causes"))
-        for number, slip in enumerate(audit.causes, 1):
-            sentence = f" {say.again(slip.sentence)} {say.again(rivals_sentence(slip))}".rstrip()
-            yield b.Paragraph((b.Math(t.row(t.CauseMark(str(number)))), sentence))
-
-
 def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
     """Every printed matrix, row or number with a wrong figure in it."""
-    heading = True
-    for _, group in groupby(audit.figures, key=lambda figure: id(figure.claim)):
-        figures = list(group)
-        if all(figure.verdict is Verdict.HOLDS for figure in figures):
-            continue
-        if heading:
-            yield b.Heading(say("As printed"))
-            heading = False
+    groups = [list(x) for _, x in groupby(audit.figures, key=lambda figure: id(figure.claim))]
+    wrong = [x for x in groups if any(figure.verdict is not Verdict.HOLDS for figure in x)]
+    if wrong:
+        yield b.Heading(say("As printed"))
+    for figures in wrong:
         pointed = {figure.at: _pointed(audit, figure) for figure in figures}
         rows = dict.fromkeys(at[:-1] for at in pointed)
         columns = range(1 + max((at[-1] for at in pointed if at), default=0))
@@ -147,12 +138,6 @@ def _statements(audit: Audit, say: Language) -> Iterator[b.Block]:
         yield b.Table(header, tuple(rows), "P{40mm}P{85mm}l")
 
 
-def _unchecked(audit: Audit, say: Language) -> Iterator[b.Block]:
-    if audit.unchecked:
-        yield b.Heading(say("Not checked"))
-        yield _open((((x.where,), (x.what,), (x.reason,)) for x in audit.unchecked), say)
-
-
 def _open(rows: Iterable[tuple[b.Line, ...]], say: Language) -> b.Table:
     """Return what is left open: where it stands, what it is, and why."""
     header = (say("where"), say("what"), say("why not"))
@@ -177,7 +162,6 @@ def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
 
 
 def _where(audit: Audit, item: Figure | Statement, say: Language) -> str:
-    """Return where it stands, in words."""
     return say.again(where(audit.case, item))
 
 

@@ -128,13 +128,14 @@ class Steps:
     def prose(self, text: str) -> b.Line:
         """Words of the case, with the quantities and symbols that they name as mathematics.
 
-        A name of one letter, and a word, may be no name at all: ``A`` and ``mean`` stay.
+        A name of one letter, and a word, may be no name at all: ``A`` and ``mean`` stay. What has
+        an index, or digits, is surely one.
         """
         known = {*self.program.quantities, *self.case.letters}
         pieces = re.split(r"(?<![\w.])([A-Za-z]\w*)(?![\w.]*\w)", text)
         parts: list[str | b.Math] = [""]
         for piece in pieces:
-            if piece in known and _is_telling(piece):
+            if piece in known and re.search(r"[_\d]", piece):
                 parts += [b.Math(f.typeset_name(piece)), ""]
             else:
                 parts[-1] = f"{parts[-1]}{piece}"
@@ -219,8 +220,7 @@ class Steps:
                 yield from self._own_text(called)
 
     def work(self, node: Node) -> Iterator[b.Block]:
-        """A quantity in full: worked entries beside its closed form and its
-        rounded value."""
+        """A quantity in full: worked entries beside its closed form and its rounded value."""
         if self.shown.quantity(node).symbols:
             yield from self.forms(node)
             return
@@ -325,7 +325,12 @@ class Steps:
         if (
             node.op == "hide"
             and fits
-            and all(_is_decimal(cell) for row in exact.cells for cell in row)
+            # In digits alone, or masked.
+            and all(
+                cell == t.MINUS_INFINITY or t.plain_figure(cell) is not None
+                for row in exact.cells
+                for cell in row
+            )
         ):
             # The rounded scores stand above.
             return [exact]
@@ -356,7 +361,8 @@ class Steps:
         the whole as a matrix, or as equations where that is too wide."""
         rows = 1 if self.large else self.rows_shown(node)
         places = [(i, j) for i in range(rows) for j in range(node.grid[1])]
-        live = [place for place in places if not self._is_nothing(node, *place)]
+        zero = syntax.Literal("0")
+        live = [place for place in places if self.shown.decimal(node, *place) != zero]
         if not live:
             # Of a large case that shows its first row.
             live = places[:1]
@@ -379,9 +385,6 @@ class Steps:
             yield b.Paragraph(
                 self.say("All other entries of {name} are 0.", name=b.Math(self.name(node)))
             )
-
-    def _is_nothing(self, node: Node, i: int, j: int) -> bool:
-        return self.shown.decimal(node, i, j) == syntax.Literal("0")
 
     def _result(self, node: Node, i: int, j: int) -> Iterator[b.Equation]:
         name = f.typeset(self.shown.entry_name(node, i, j))
@@ -457,11 +460,6 @@ def _shade(entry: EntryValue) -> float:
     return next((float(near.mid()) for near in balls if near.rad() < _APART), 0.0)
 
 
-def _is_telling(name: str) -> bool:
-    """Return whether a word is surely a name: with an index, or digits."""
-    return bool(re.search(r"[_\d]", name))
-
-
 def elided(lines: list[t.Row]) -> list[t.Row]:
     """A sum on very many lines by its beginning and its end."""
     if len(lines) <= _MOST_LINES:
@@ -486,11 +484,6 @@ def chained(name: t.Row, stages: Iterable[_Stage], room: float) -> Iterator[b.Eq
             left, relation, line = t.Row(), t.Row(), rest
         used = width(line)
     yield left, relation, line
-
-
-def _is_decimal(entry: t.Row) -> bool:
-    """Return whether an entry is shown by digits alone, or as masked."""
-    return entry == t.MINUS_INFINITY or t.plain_figure(entry) is not None
 
 
 def is_short(formula: syntax.Tree | None) -> bool:

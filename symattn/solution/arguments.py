@@ -310,13 +310,8 @@ def _places(queries: Sequence[int] | npt.NDArray[np.intp], n_q: int) -> npt.NDAr
         before = np.concatenate([[-1], places])
         if (before[1:] > before[:-1]).all() and places[-1] < n_q:
             return places.astype(np.intp)
-    raise Malformed(
-        Fault(
-            "queries",
-            f"expected numbers of queries from 0 to {n_q - 1} in rising order, found "
-            f"{short(repr(queries))}",
-        )
-    )
+    wanted = f"expected numbers of queries from 0 to {n_q - 1} in rising order"
+    raise Malformed(Fault("queries", f"{wanted}, found {short(repr(queries))}"))
 
 
 def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:
@@ -432,10 +427,6 @@ def _need_keys(empty: npt.NDArray[np.bool_], asked: AttentionOptions) -> None:
     place = ", ".join(map(str, np.argwhere(empty)[0]))
     others = int(empty.sum()) - 1
     more = f" (and {others} more)" if others else ""
-    raise Malformed(
-        Fault(
-            "mask",
-            f"row {place} is masked whole{more}: nothing is left to attend to; on_empty_row="
-            "'zero', 'nan' or 'mean' says what comes of it",
-        )
-    )
+    choice = "on_empty_row='zero', 'nan' or 'mean' says what comes of it"
+    message = f"row {place} is masked whole{more}: nothing is left to attend to; {choice}"
+    raise Malformed(Fault("mask", message))

@@ -20,13 +20,7 @@ from symattn.numbers import arrays
 from symattn.numbers.double_double import DoubleDouble
 from symattn.numbers.rows import ArrayLike, Mask, Number
 from symattn.sharing import Watch, shared
-from symattn.solution.arguments import (
-    AttentionOptions,
-    Empty,
-    grouped,
-    heads_of,
-    scores_of,
-)
+from symattn.solution.arguments import AttentionOptions, Empty, grouped, heads_of, scores_of
 from symattn.solution.blocks import (
     BlockedSolution,
     HeadSolution,
@@ -353,11 +347,10 @@ class Gradients:
         """Work out dQ, dK, dV, output and lse of all heads now, and return this; otherwise each
         is worked out when it is first asked for.
 
-        Any :class:`concurrent.futures.Executor` does the work, a head at a time, or some
-        queries of one that is large; what it loses is done again in the calling process.
-        ``watch`` is told how many pieces are done, of how many. What is kept is certified
-        pairs of floats, the same whoever works; entries that they leave in doubt are decided
-        when they are asked for.
+        Any :class:`concurrent.futures.Executor` does the work, a head at a time, or some queries of
+        one that is large; what it loses is done again in the calling process. ``watch`` is told how
+        many pieces are done, of how many. What is kept is certified pairs of floats, the same
+        whoever works; entries that they leave in doubt are decided when they are asked for.
 
         >>> from concurrent.futures import ThreadPoolExecutor
         >>> from symattn import attention
@@ -399,9 +392,8 @@ class Gradients:
 
     @cached_property
     def dBias(self) -> Quantity:
-        """The gradient into the bias of every score, ... x n_q x n_k: a bias that is
-        broadcast gets the sum over what it is broadcast to. :class:`Malformed` without
-        a bias."""
+        """The gradient into the bias of every score, ... x n_q x n_k: a bias that is broadcast gets
+        the sum over what it is broadcast to. :class:`Malformed` without a bias."""
         return self._with("dBias", "bias")
 
     @cached_property
@@ -453,21 +445,19 @@ def attention(
     each for a group of as many queries' heads, in order (Ainslie et al., *GQA*, 2023; one is
     multi-query attention).
 
-    In this order: ``scale`` is an exact number, ``1/sqrt(d_k)`` unless given; ``softcap`` c
-    makes scores ``c * tanh(scores / c)``; ``bias`` is added, n_q x n_k, with or without
-    leading axes, -inf hiding keys; then scores are masked, ``mask`` being ... x n_q x n_k of
-    booleans or 1 (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides
-    keys after the query, whose position is its own (``"top-left"``) or counted from the last
-    key (``"bottom-right"``: a decoder step), True where both are the same; ``window=(l, r)``
-    keeps l keys to the left and r to the right of the query, whose position is that of
-    ``causal``, without it counted from the last key (bottom-right); ``lengths`` hides keys
-    from there on, one for all or for each sequence of a batch, whose last key is then the one
-    that is counted from; ``sink`` is a score, one or
-    one a head, that takes weight and gives no value. A query that sees no key is an
-    error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
-    all values of its sequence, as if all its scores were equal: of padded arrays those that
-    ``lengths`` hides too, of packed ones its own, and 0 where it has none. Nothing flows into
-    its scores.
+    In this order: ``scale`` is an exact number, ``1/sqrt(d_k)`` unless given; ``softcap`` c makes
+    scores ``c * tanh(scores / c)``; ``bias`` is added, n_q x n_k, with or without leading axes,
+    -inf hiding keys; then scores are masked, ``mask`` being ... x n_q x n_k of booleans or 1 (keep)
+    and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides keys after the query,
+    whose position is its own (``"top-left"``) or counted from the last key (``"bottom-right"``: a
+    decoder step), True where both are the same; ``window=(l, r)`` keeps l keys to the left and r to
+    the right of the query, whose position is that of ``causal``, without it counted from the last
+    key (bottom-right); ``lengths`` hides keys from there on, one for all or for each sequence of a
+    batch, whose last key is then the one that is counted from; ``sink`` is a score, one or one a
+    head, that takes weight and gives no value. A query that sees no key is an error, unless
+    ``on_empty_row`` says that its output is 0, not a number, or the mean of all values of its
+    sequence, as if all its scores were equal: of padded arrays those that ``lengths`` hides too, of
+    packed ones its own, and 0 where it has none. Nothing flows into its scores.
 
     ``queries`` takes some of the queries only, by their numbers in rising order, each seeing
     what it sees in its place; dK and dV are then what flows into keys and values from these.

@@ -72,7 +72,6 @@ class _LogSums(EntrySource):
         return total(score.exp() for score in row if isinstance(score, Value)).log()
 
     def pairs(self) -> DoubleDouble | None:
-        """See :meth:`EntrySource.pairs`."""
         if "lse" not in self._kept:
             scores, weights = self._scores.source.pairs(), self._weights.source.pairs()
             if scores is None or weights is None:
@@ -81,7 +80,6 @@ class _LogSums(EntrySource):
         return self._kept["lse"]
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
-        """See :meth:`EntrySource.balls`."""
         scores = self._scores.source.balls(bits)
         if scores is None:
             return None
@@ -192,7 +190,7 @@ class BlockedSolution:
             forward._backward.add(self)
         self._known: dict[str, DoubleDouble] = {}
         self._rows_known = lru_cache(maxsize=4)(self._row)
-        self._wide = lru_cache(maxsize=1)(self._read)
+        self._wide = lru_cache(maxsize=1)(lambda name: self.computed([name])[name])
 
     def __repr__(self) -> str:
         return f"<Solution of {len(self.head.q)} queries and {len(self.head.k)} keys, in blocks>"
@@ -222,7 +220,6 @@ class BlockedSolution:
 
     @cached_property
     def _given(self) -> Mapping[str, Rows]:
-        """The numbers of all rows."""
         head = self.head
         one = self.case(slice(0, 1), slice(0, 1)).given
         tables = {"Q": head.q, "K": head.k, "V": head.v, "bias": head.bias, "sink": head.sink}
@@ -238,7 +235,6 @@ class BlockedSolution:
 
     @cached_property
     def _shapes(self) -> Mapping[str, Shape]:
-        """The shape of every quantity that there is."""
         steps, n_q = self.head.steps, len(self.head.q)
         shapes: dict[str, Shape] = {
             name: () if name in ("scale", "cap") else (len(rows), len(rows[0]))
@@ -351,9 +347,6 @@ class BlockedSolution:
         """Return whether a quantity has a row for each query, and a column for each key."""
         return name not in _BY_KEY and self._shapes[name] == (len(self.head.q), len(self.head.k))
 
-    def _read(self, name: str) -> DoubleDouble:
-        return self.computed([name])[name]
-
     def computed(self, names: Iterable[str]) -> dict[str, DoubleDouble]:
         """The pairs of these quantities, from one pass over the blocks."""
         need_ieee()
@@ -437,7 +430,6 @@ class _Given(EntrySource):
         self._rows = rows
 
     def pairs(self) -> DoubleDouble:
-        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
         return enclose(self._rows)
 
 
@@ -451,11 +443,9 @@ class _OfBlocks(EntrySource):
         self._whole, self._name = whole, name
 
     def pairs(self) -> DoubleDouble:
-        """See :meth:`~symattn.solution.runs.EntrySource.pairs`."""
         return self._whole.pairs(self._name)
 
     def balls_at(self, bits: int, places: Sequence[int]) -> Sequence[arb | None] | None:
-        """See :meth:`~symattn.solution.runs.EntrySource.balls_at`."""
         if bits > FIRST or self._whole.is_wide(self._name):
             return self._closer(bits, places)
         parts = self.pairs().map(lambda part: part.ravel()[places])
@@ -488,13 +478,11 @@ class _RowsOfBlocks(_OfBlocks):
         return at.quantity.entry(at.i, at.j)
 
     def is_masked(self, i: int, j: int) -> bool:
-        """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
         if self._name == "lse":
             return bool(self._whole.head.dead[j])
         return self._whole.is_wide(self._name) and self._at(i, j).is_masked
 
     def point(self, i: int, j: int, bits: int) -> arb:
-        """See :meth:`~symattn.solution.runs.EntrySource.point`."""
         return self._at(i, j).ball(bits)
 
 
@@ -509,7 +497,6 @@ class _SumOfBlocks(_OfBlocks):
         self._rows: dict[int, dict[int, list[arb]]] = {}
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
-        """See :meth:`~symattn.solution.runs.EntrySource.balls`."""
         return self.balls_at(bits, range(len(self._whole.head.k) * self._columns))
 
     def _closer(self, bits: int, places: Sequence[int]) -> Sequence[arb | None]:
@@ -543,11 +530,9 @@ class _SumOfBlocks(_OfBlocks):
         return total(flow for flow in flows if isinstance(flow, Value))
 
     def is_masked(self, i: int, j: int) -> bool:
-        """See :meth:`~symattn.solution.runs.EntrySource.is_masked`."""
         return False
 
     def point(self, i: int, j: int, bits: int) -> arb:
-        """See :meth:`~symattn.solution.runs.EntrySource.point`."""
         (ball,) = self._closer(bits, [i * self._columns + j])
         assert ball is not None
         return ball

@@ -61,15 +61,10 @@ def seen(
     """
     last_k = None if lengths is None else _counts("lengths", lengths, lead, n_k)
     last_q = None if queries is None else _counts("queries", queries, lead, n_q)
+    lasts = n_q if last_q is None else last_q, n_k if last_k is None else last_k
     parts = [
         _masked(mask, lead, n_q, n_k),
-        _ordered(
-            causal,
-            window,
-            (n_q, n_k),
-            n_q if last_q is None else last_q,
-            n_k if last_k is None else last_k,
-        ),
+        _ordered(causal, window, (n_q, n_k), *lasts),
         None if last_k is None else np.asarray(np.arange(n_k) < last_k),
     ]
     known = [part for part in parts if part is not None]

@@ -49,12 +49,11 @@ _PLACES, _FEW_FORMS = 4, 64
 class Quantity:
     """A scalar, vector or matrix of exact entries, or matrices along leading axes.
 
-    ``source`` gives the entries of the grid, exactly and enclosed (a vector is one
-    row). ``letters`` are the symbols that its entries may have; where they are linear forms
-    in these ``coefficient`` gives the quantity of what stands before one (None: alone);
-    ``put`` gives that with numbers in their place.
-    ``labels`` are those of the rows and of the columns of the grid, empty where they
-    have none; the output of a softmax ``is_weights``. ``role`` tells which part of
+    ``source`` gives the entries of the grid, exactly and enclosed (a vector is one row).
+    ``letters`` are the symbols that its entries may have; where they are linear forms in these
+    ``coefficient`` gives the quantity of what stands before one (None: alone); ``put`` gives that
+    with numbers in their place. ``labels`` are those of the rows and of the columns of the grid,
+    empty where they have none; the output of a softmax ``is_weights``. ``role`` tells which part of
     attention it is, if it is one.
 
     >>> from symattn.solution.solution import solve
@@ -367,10 +366,9 @@ class Quantity:
         ``float8_e5m2fnuz``: a NumPy array of that type.
 
         NumPy has no bfloat16 and float8: those are held, exactly, in a float32 array. What is
-        beyond the largest number, minus infinity too, is NaN in formats without infinity: all
-        of float8 but ``float8_e5m2``.
-        Where the nearest number can't be decided, :class:`Undecided` tells every such
-        entry with the digits that are certain; ``undecided="nan"`` puts NaN there.
+        beyond the largest number, minus infinity too, is NaN in formats without infinity: all of
+        float8 but ``float8_e5m2``. Where the nearest number can't be decided, :class:`Undecided`
+        tells every such entry with the digits that are certain; ``undecided="nan"`` puts NaN there.
         """
         form = float_formats.float_format(name)
         if undecided not in ("error", "nan"):
@@ -402,8 +400,7 @@ class Quantity:
         return (near is None or near.is_nan()) and self.source.is_masked(i, j)
 
     def near(self, i: int, j: int) -> arb | None:
-        """An enclosure of entry (i, j) of the grid, or None where only the
-        exact value tells."""
+        """An enclosure of entry (i, j) of the grid, or None where only the exact value tells."""
         balls = self.source.balls_at(FIRST, [i * self.grid[1] + j])
         return None if balls is None else balls[0]
 
@@ -412,7 +409,7 @@ class Quantity:
         if self.shape != other.shape:
             return Verdict.REFUTED
         pairs = zip(chain(*self.rows), chain(*other.rows), strict=True)
-        return Verdict.all(_same(ours, theirs) for ours, theirs in pairs)
+        return Verdict.all(same(ours, theirs) for ours, theirs in pairs)
 
     # -- display ------------------------------------------------------------
 
@@ -495,7 +492,8 @@ def _entry_name(label: str) -> str:
     return t.latex(t.PARTIAL + row)
 
 
-def _same(ours: Value | Masked, theirs: Value | Masked) -> Verdict:
+def same(ours: Value | Masked, theirs: Value | Masked) -> Verdict:
+    """Return whether two entries are equal; a masked score is so to another one."""
     if isinstance(ours, Value) and isinstance(theirs, Value):
         return compare(ours, theirs)
     return Verdict.HOLDS if ours is theirs else Verdict.REFUTED

@@ -132,7 +132,9 @@ class Runs:
     def point(self, node: Node, i: int, j: int, bits: int) -> arb:
         """Entry (i, j) of a node in a ball of its own, computed at ``bits`` bits."""
         if bits not in self._points:
-            arithmetic = enclosures.EntrywiseBalls(self._keeps)
+            arithmetic = enclosures.EntrywiseBalls(
+                lambda node, i, j, mask: self.exact[node].at(i, j) is not MASKED
+            )
             leaf = partial(self._pointed, read=arithmetic.read, bits=bits)
             self._points[bits] = Run(arithmetic, leaf)
         with precision(bits):
@@ -149,9 +151,6 @@ class Runs:
             return None
         base, grid = self._base, node.grid
         return LazyGrid(*grid, lambda i, j: base.point(node, i, j, bits))
-
-    def _keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
-        return self.exact[node].at(i, j) is not MASKED
 
 
 def _degree(op: Op, below: list[int]) -> int:

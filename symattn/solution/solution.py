@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -237,15 +237,11 @@ class Solution:
             node.shape,
             source,
             self.case.rounding,
-            labels=self._labels(node),
+            labels=(self.tokens(node, 0), self.tokens(node, 1)),
             is_weights=node.op == "softmax",
-            symbolic=self._formula(name),
+            symbolic=(lambda: self.symbolic[name]) if name in self.program.named else None,
             **letters,
         )
-
-    def _formula(self, name: str) -> Callable[[], Any] | None:
-        """Return what gives the formula of a step or a gradient."""
-        return (lambda: self.symbolic[name]) if name in self.program.named else None
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis of a node (0 rows, 1 columns) runs over them as the
@@ -270,9 +266,6 @@ class Solution:
     @cached_property
     def _axes(self) -> Axes:
         return Axes(self.program)
-
-    def _labels(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return self.tokens(node, 0), self.tokens(node, 1)
 
     def _part(self, symbol: str | None) -> Runs:
         """The runs with the coefficients of a symbol as upstream gradient: the

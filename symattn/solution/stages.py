@@ -1,12 +1,11 @@
 """A program in SymPy's letters, stage by stage, and its derivatives by SymPy.
 
-Every step is a matrix of letters, each defined by a small expression in letters
-of earlier stages; a softmax is written in three: exponentials E, the sum Z of
-each row, their quotient. SymPy differentiates these small expressions, and the
-chain rule puts the derivatives together, from the output back. The expanded
-attention expression never occurs, nor does SymPy's matrix calculus, which loses
-terms of a softmax, nor a rule of :mod:`symattn.programs.program`: what comes
-out is compared with those.
+Every step is a matrix of letters, each defined by a small expression in letters of earlier stages;
+a softmax is written in three: exponentials E, the sum Z of each row, their quotient. SymPy
+differentiates these small expressions, and the chain rule puts the derivatives together, from the
+output back. The expanded attention expression never occurs, nor does SymPy's matrix calculus, which
+loses terms of a softmax, nor a rule of :mod:`symattn.programs.program`: what comes out is compared
+with those.
 """
 
 from __future__ import annotations
@@ -50,9 +49,8 @@ POWERS, SUMS = "E", "Z"
 class Stage:
     """A matrix of letters, and what each of them stands for.
 
-    ``letters`` are the rows of its grid: letters, numbers that need none, and
-    HIDDEN for masked scores. ``defined`` gives each in letters of earlier
-    stages, unless the stage ``is_given``.
+    ``letters`` are the rows of its grid: letters, numbers that need none, and HIDDEN for masked
+    scores. ``defined`` gives each in letters of earlier stages, unless the stage ``is_given``.
     """
 
     name: str
@@ -96,7 +94,9 @@ class Stages:
             self._grids[node.serial] = self._given(name, node.shape, given[name])
         for name in program.steps:
             # What has no name is a part of the step that needs it first.
-            for node in ancestors([program.quantities[name]], stop=self._is_known):
+            for node in ancestors(
+                [program.quantities[name]], stop=lambda x: x.serial in self._grids
+            ):
                 operands = [self._grids[operand.serial] for operand in node.operands]
                 self._grids[node.serial] = self._forward(node, operands, name)
         outputs = self._stages[output].letters if output else ()
@@ -122,9 +122,6 @@ class Stages:
                 needed.add(stage.name)
                 waiting += {self._owners[letter] for letter in stage.uses}
         return (stage for stage in self._stages.values() if stage.name in needed)
-
-    def _is_known(self, node: Node) -> bool:
-        return node.serial in self._grids
 
     def _add(self, stage: Stage) -> LazyGrid[Expr]:
         self._stages[stage.name] = stage
@@ -360,9 +357,8 @@ def letters_of(entry: Expr) -> Iterator[Expr]:
 def _partials(letter: Expr, entry: Expr) -> Iterator[tuple[Expr, Expr]]:
     """The letters of the definition of ``letter``, each with the derivative by it.
 
-    SymPy differentiates the form of the definition, in dummy letters: entries of
-    one form share their derivatives. Where the definition itself stands in
-    them, as with exp, the letter does.
+    SymPy differentiates the form of the definition, in dummy letters: entries of one form share
+    their derivatives. Where the definition itself stands in them, as with exp, the letter does.
     """
     if entry is letter:
         return
@@ -387,10 +383,7 @@ def _dummy(k: int) -> sympy.Dummy:
 
 @lru_cache(maxsize=1 << 10)
 def _derivatives(form: Expr, letters: int) -> tuple[Expr, ...]:
-    """The derivatives of an expression by its first dummy letters."""
-    return tuple(_flat(sympy.diff(form, _dummy(k))) for k in range(letters))
-
-
-def _flat(derivative: Expr) -> Expr:
-    """Return what is 1 or 0 by a comparison is flat; where it jumps it has no slope."""
-    return derivative.replace(sympy.DiracDelta, lambda *_: sympy.S.Zero)
+    """The derivatives of an expression by its first dummy letters. What is 1 or 0 by a comparison
+    is flat; where it jumps it has no slope."""
+    slopes = (sympy.diff(form, _dummy(k)) for k in range(letters))
+    return tuple(x.replace(sympy.DiracDelta, lambda *_: sympy.S.Zero) for x in slopes)

@@ -48,12 +48,6 @@ from symattn.verdicts import Verdict
 # over it, and the place of the entry becomes indices. What comes out is put to the proof: it must
 # give the definition of every entry.
 
-# -- formulas as they are printed in papers ----------------------------------------------
-# Stage by stage, as one expression, or entry by entry.
-#
-# Steps and gradients are those of the sheets (:mod:`symattn.programs.display`); entries are
-# SymPy's, with a general index where one definition gives them all.
-
 #: So many entries are tried as patterns, and a sum is over so many axes of letters at most.
 _PATTERNS, _AXES = 6, 6
 
@@ -191,7 +185,11 @@ def _spelled_out(expression: Expr) -> Expr:
     return whole
 
 
-# -- formula lines -----------------------------------------------------------------------
+# -- formulas as they are printed in papers ----------------------------------------------
+# Stage by stage, as one expression, or entry by entry.
+#
+# Steps and gradients are those of the sheets (:mod:`symattn.programs.display`); entries are
+# SymPy's, with a general index where one definition gives them all.
 
 #: Operations that one expression has at most: each time that a step is used it is written anew.
 _OPERATIONS = 500
@@ -303,10 +301,8 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_Indexed(self, letter: sympy.Indexed) -> str:
         name = letter.base.name
         places = letter.indices[:-1] if name in self._columns else letter.indices
-        return f.latex(syntax.Cell(symbol(name), tuple(map(self._place, places))))
-
-    def _place(self, index: sympy.Basic) -> syntax.Tree:
-        return syntax.Name(index.name if isinstance(index, sympy.Symbol) else str(index))
+        texts = (x.name if isinstance(x, sympy.Symbol) else str(x) for x in places)
+        return f.latex(syntax.Cell(symbol(name), tuple(map(syntax.Name, texts))))
 
     def _print_Symbol(self, letter: sympy.Symbol, style: str = "") -> str:
         return f.latex(symbol(letter.name))
@@ -631,12 +627,12 @@ class Symbolic(Mapping[str, "_DerivedFormula"]):
         columns = [letters[place] for place in found.by.places]
         if not all(isinstance(letter, sympy.Indexed | sympy.Symbol) for letter in columns):
             raise NoClosedForm(f"{found.name}: SymPy has no letters for {by.name}")
-        return DerivedJacobian(
-            found.name,
-            sympy.ImmutableDenseMatrix(
-                [[_slope(entries[place], by) for by in columns] for place in found.of.places]
-            ),
-        )
+        # None flows through a masked score.
+        slopes = [
+            [0 if x == -sympy.oo else sympy.diff(x, letter) for letter in columns]
+            for x in (entries[place] for place in found.of.places)
+        ]
+        return DerivedJacobian(found.name, sympy.ImmutableDenseMatrix(slopes))
 
     def __repr__(self) -> str:
         return f"<Symbolic: {short(', '.join(self), 100)}>"
@@ -857,11 +853,6 @@ def _same(ours: Value | Masked, exact: Value | Masked) -> Verdict:
         if each.form() is None:
             raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(each)))
     return (ours - exact).is_zero(bits=QUICK_BITS)
-
-
-def _slope(entry: Expr, letter: Expr) -> Expr:
-    """The derivative of an entry; none flows through a masked score."""
-    return sympy.S.Zero if entry == -sympy.oo else sympy.diff(entry, letter)
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,7 @@ def choices(marks: Sequence[tuple[Sequence[object], Mapping[str, Any]]]) -> list
 
     ``kinds`` is one or several of :data:`~symattn.testing.samples.KINDS` or ``"all"``, those for
     every kernel unless given; ``dtypes`` likewise of the formats, float32 (``"all"`` are those
-    without float8); ``seeds`` is how many or which.
-    Raises :class:`Malformed` with every fault.
+    without float8); ``seeds`` is how many or which. Raises :class:`Malformed` with every fault.
 
     >>> [choice.wanted.name for choice in choices([((), {"kinds": "sink", "seeds": 2})])]
     ['sink-float32-0', 'sink-float32-1']
@@ -138,14 +137,13 @@ class AttentionCase:
         """Judge ``function(q, k, v)`` and ``backward(q, k, v, upstream)`` on this sample, see
         :func:`symattn.testing.check_attention`.
 
-        The sample's options (mask, causal, window, lengths, bias, softcap, sink) are handed over
-        by their names to a function that takes them; one that takes a ``mask`` alone gets
-        what causal, window and lengths say as a mask. Where a function lacks what a sample
-        needs the test is skipped, or fails if its marker named the kind. The inputs are always
-        of the sample's format, as is what is stored on the way unless ``dtype`` says another.
-        ``rows`` judges some queries only, for large samples.
-        ``layout`` names the axes that the kernel has, as many as the sample, whose ``lead`` the
-        marker says.
+        The sample's options (mask, causal, window, lengths, bias, softcap, sink) are handed over by
+        their names to a function that takes them; one that takes a ``mask`` alone gets what causal,
+        window and lengths say as a mask. Where a function lacks what a sample needs the test is
+        skipped, or fails if its marker named the kind. The inputs are always of the sample's
+        format, as is what is stored on the way unless ``dtype`` says another. ``rows`` judges some
+        queries only, for large samples. ``layout`` names the axes that the kernel has, as many as
+        the sample, whose ``lead`` the marker says.
         """
         __tracebackhide__ = True
         made_by = framework_of(framework)

@@ -18,6 +18,10 @@ Kernel = Callable[[Any, Any, Any], Any]
 #: A kernel's backward pass: queries, keys, values and the upstream gradient to dQ, dK, dV.
 Backward = Callable[[Any, Any, Any, Any], Any]
 
+_Inputs = tuple[Any, Any, Any]
+#: What a kernel gives, and gradients of it.
+_Differentiated = tuple[Any, tuple[Any, ...]]
+
 
 class Framework(Protocol):
     """A package, by what is asked of it."""
@@ -31,9 +35,7 @@ class Framework(Protocol):
     def flags(self, values: Flags) -> Any:
         """A mask of its own."""
 
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
+    def gradients(self, function: Kernel, inputs: _Inputs, upstream: Any) -> _Differentiated:
         """Return what a kernel gives, and the gradients of ``sum(upstream * output)``."""
 
 
@@ -52,10 +54,7 @@ class _NumPy:
     def flags(self, values: Flags) -> Any:
         return values
 
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
-        """NumPy has none: :class:`Malformed`."""
+    def gradients(self, function: Kernel, inputs: _Inputs, upstream: Any) -> _Differentiated:
         raise Malformed("backward: NumPy has no automatic differentiation, expected a function")
 
 
@@ -75,9 +74,7 @@ class _Torch:
 
         return torch.tensor(values)
 
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
+    def gradients(self, function: Kernel, inputs: _Inputs, upstream: Any) -> _Differentiated:
         import torch
 
         leaves = tuple(x.detach().clone().requires_grad_() for x in inputs)
@@ -107,9 +104,7 @@ class _Jax:
 
         return jnp.asarray(values)
 
-    def gradients(
-        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
-    ) -> tuple[Any, tuple[Any, ...]]:
+    def gradients(self, function: Kernel, inputs: _Inputs, upstream: Any) -> _Differentiated:
         import jax
 
         def output(*leaves: Any) -> tuple[Any, Any]:

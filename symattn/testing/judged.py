@@ -292,7 +292,8 @@ class JudgedArray:
         """The array and the exact one, in a few lines."""
         if self.errors is None:
             return []
-        short = _shorter(self.format)
+        # NumPy shows numbers of other formats as float32.
+        short = self.format if self.format in ("float16", "float32", "float64") else "float32"
         shown = (" ACTUAL: ", self.actual), (" EXACT:  ", self.errors.nearest)
         with np.printoptions(threshold=64, edgeitems=2):
             texts = [f"{label}{array.astype(short)!r}".splitlines() for label, array in shown]
@@ -329,11 +330,6 @@ def likely(cause: KernelCause) -> str:
 def part_of(quantity: Quantity) -> str:
     """The name of the part of attention that a quantity is, or its own."""
     return quantity.role.part if quantity.role else quantity.name
-
-
-def _shorter(name: FloatFormat) -> str:
-    """The type that NumPy shows numbers of a format by."""
-    return name if name in ("float16", "float32", "float64") else "float32"
 
 
 def _truth(quantity: Quantity, bound: Array) -> tuple[Array, Array]:

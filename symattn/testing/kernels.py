@@ -70,8 +70,7 @@ def report(
     >>> report(np.float32([1.3132616]), exact.lse, inputs="float16").format
     'float32'
     """
-    precision = _precision(actual, quantity, dtype, inputs, level, accumulate, formats)
-    return _judged(actual, quantity, precision, tolerance)[1]
+    return _judged(actual, quantity, dtype, inputs, level, accumulate, formats, tolerance)[1]
 
 
 def assert_close(
@@ -99,18 +98,10 @@ def assert_close(
     Not what a correct float32 kernel may give (bound: unfused)
     output: shapes differ: (1,) (ACTUAL), (1, 1) (EXACT)
     """
-    precision = _precision(actual, quantity, dtype, inputs, level, accumulate, formats)
-    judged, report = _judged(actual, quantity, precision, tolerance)
+    asked = dtype, inputs, level, accumulate, formats, tolerance
+    judged, report = _judged(actual, quantity, *asked)
     if report.verdict is not Verdict.HOLDS:
         raise AssertionError(failure([judged], report.causes))
-
-
-def _judged(
-    actual: object, quantity: Quantity, precision: Precision, tolerance: float | None
-) -> tuple[JudgedArray, Report]:
-    judged = JudgedArray(actual, quantity, precision, tolerance)
-    causes = _causes({judged.name: judged}, precision)
-    return judged, replace(judged.report, causes=causes)
 
 
 def _causes(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[KernelCause, ...]:
@@ -122,7 +113,7 @@ def _causes(judged: Mapping[str, JudgedArray], precision: Precision) -> tuple[Ke
     return causes_of(judged, precision)
 
 
-def _precision(
+def _judged(
     actual: object,
     quantity: Quantity,
     dtype: object,
@@ -130,7 +121,8 @@ def _precision(
     level: Level,
     accumulate: FloatFormat | None,
     formats: Mapping[str, object] | None,
-) -> Precision:
+    tolerance: float | None,
+) -> tuple[JudgedArray, Report]:
     form = format_of(actual) if dtype is None else named(dtype)
     if form is None:
         own = getattr(actual, "dtype", None)
@@ -138,7 +130,11 @@ def _precision(
             raise Malformed(f"dtype: expected the format of {own}: one of {', '.join(FORMATS)}")
         form = "float64"
     working = form if inputs is None else named(inputs)
-    return _of_formats(working, accumulate, level, {part_of(quantity): form} | by_name(formats))
+    own_formats = {part_of(quantity): form} | by_name(formats)
+    precision = _of_formats(working, accumulate, level, own_formats)
+    judged = JudgedArray(actual, quantity, precision, tolerance)
+    causes = _causes({judged.name: judged}, precision)
+    return judged, replace(judged.report, causes=causes)
 
 
 def _of_formats(

@@ -90,7 +90,8 @@ def packed(tensors: Mapping[str, StoredTensor], about: Mapping[str, str]) -> byt
     header: dict[str, object] = {"__metadata__": dict(sorted(about.items()))}
     parts: list[bytes] = []
     end = 0
-    for name in sorted(tensors, key=lambda name: (-_width(tensors[name]), name)):
+    widths = {name: np.dtype(_TYPES[x.dtype][1]).itemsize for name, x in tensors.items()}
+    for name in sorted(tensors, key=lambda name: (-widths[name], name)):
         tensor = tensors[name]
         parts.append(tensor.bits())
         start, end = end, end + len(parts[-1])
@@ -103,10 +104,6 @@ def packed(tensors: Mapping[str, StoredTensor], about: Mapping[str, str]) -> byt
     # Numbers begin at a multiple of eight.
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + b"".join(parts)
-
-
-def _width(tensor: StoredTensor) -> int:
-    return np.dtype(_TYPES[tensor.dtype][1]).itemsize
 
 
 #: The forms that vectors are written in.
@@ -280,14 +277,12 @@ def made(wanted: SampleRequest, forms: Sequence[Form] = FORMS) -> SampleFiles:
 
 
 def _results(sample: Sample) -> dict[str, Quantity]:
-    """The exact results, by name."""
     exact = sample.exact()
     back = exact.backward(from_floats(sample.upstream))
     return {"output": exact.output, "lse": exact.lse, "dq": back.dQ, "dk": back.dK, "dv": back.dV}
 
 
 def _tensors(sample: Sample, results: Mapping[str, Quantity]) -> dict[str, StoredTensor]:
-    """Inputs and results, by name."""
     names = ("q", "k", "v", "upstream")
     tensors = {name: StoredTensor(sample.dtype, getattr(sample, name)) for name in names}
     if (bias := sample.options.get("bias")) is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.cli import executors, watching
+from symattn.cli import options, watching
 from symattn.corpus.audit import LINES, PAGE
 
 WRONG, RIGHT = "So 0.25 * 3 = 0.85.\n", "So 0.25 * 3 = 0.75.\n"
@@ -76,7 +76,7 @@ def test_results_in_a_bucket(posts, symattn) -> None:
     ],
 )
 def test_bad_use(words, why, posts, symattn, monkeypatch) -> None:
-    monkeypatch.setattr("symattn.cli.executors._PATIENCE", 0.1)
+    monkeypatch.setattr("symattn.cli.options._ANSWERING", 0.1)
     done = symattn("audit", *words)
     assert done.code == 2
     assert done.err.startswith(f"symattn: {why}")
@@ -264,7 +264,7 @@ def test_passwords_are_not_told(words, symattn, tmp_path, monkeypatch, caplog) -
     """What stands in an address for whoever asks is in no message, log or file, however the
     command ends."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(executors, "_PATIENCE", 2)
+    monkeypatch.setattr(options, "_ANSWERING", 2)
     Path("list.txt").write_text("a.md\nftp://me:hunter2@127.0.0.1:1/b.md\n", "utf-8")
     Path("post.md").write_text("So 0.25 * 3 = 0.75.", "utf-8")
     done = symattn(*words.split())

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.cli import executors
+from symattn.cli import options
 from symattn.corpus.audit import audit_corpus
 from symattn.errors import Malformed
 from tests.corpus import made
@@ -80,7 +80,7 @@ def opened(kind: str, folder: Path, environment: dict[str, str] | None = None):
         case "dask":
             with (
                 cluster(folder, environment) as (address, _),
-                executors.opened(f"dask={address}") as executor,
+                options.opened_executor(f"dask={address}") as executor,
             ):
                 yield executor
 
@@ -108,7 +108,10 @@ def test_the_bytes_are_the_same_whoever_works(kind, few, tmp_path) -> None:
 @pytest.mark.parametrize("number", range(3))
 def test_a_worker_of_a_cluster_is_killed(number, few, tmp_path) -> None:
     """In the middle of the work; nothing is lost, nothing is other."""
-    with cluster(tmp_path) as (address, hands), executors.opened(f"dask={address}") as executor:
+    with (
+        cluster(tmp_path) as (address, hands),
+        options.opened_executor(f"dask={address}") as executor,
+    ):
         killed: list[int] = []
 
         def watch(done: int, count: int) -> None:
@@ -155,17 +158,17 @@ def test_a_large_corpus_whoever_works(tmp_path) -> None:
 
 def test_executors_that_there_are_not() -> None:
     with pytest.raises(Malformed, match="unknown executor 'dusk': expected one of processes, dask"):
-        executors.check("dusk")
+        options.check_executor("dusk")
     with pytest.raises(Malformed, match="unknown executor 'dask='"):
-        executors.check("dask=")
+        options.check_executor("dask=")
 
 
 @pytest.mark.heavy
 def test_a_scheduler_that_does_not_answer(monkeypatch) -> None:
-    monkeypatch.setattr(executors, "_PATIENCE", 1)
+    monkeypatch.setattr(options, "_ANSWERING", 1)
     with (
         pytest.raises(Malformed, match=r"no Dask scheduler answers at tcp://127.0.0.1:9: "),
-        executors.opened("dask=tcp://127.0.0.1:9"),
+        options.opened_executor("dask=tcp://127.0.0.1:9"),
     ):
         pass
 
@@ -185,17 +188,17 @@ def test_a_server_of_another_kind(says: bytes) -> None:
         answered = pool.submit(answer)
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         why = f"no Dask scheduler answers at {address}: a server of another kind does"
-        with pytest.raises(Malformed, match=why), executors.opened(f"dask={address}"):
+        with pytest.raises(Malformed, match=why), options.opened_executor(f"dask={address}"):
             pass
         answered.result().close()
 
 
 def test_a_server_that_says_nothing(monkeypatch) -> None:
-    monkeypatch.setattr(executors, "_PATIENCE", 0.2)
+    monkeypatch.setattr(options, "_ANSWERING", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         why = f"no Dask scheduler answers at {address}: it says nothing for 0.2 seconds"
-        with pytest.raises(Malformed, match=why), executors.opened(f"dask={address}"):
+        with pytest.raises(Malformed, match=why), options.opened_executor(f"dask={address}"):
             pass
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from symattn.corpus import stores
 from symattn.corpus.audit import audit_corpus
+from symattn.corpus.stores import library
 from symattn.errors import Malformed
-from symattn.libraries import library
 
 from .test_runs import PLAIN, RIGHT, WRONG, contents, here, posts
 

@@ -1,7 +1,6 @@
 """Reading what students answered: a table in CSV, or TOML or JSON.
 
-A fault is told with its place and costs nobody else anything: who can be marked is
-marked.
+A fault is told with its place and costs nobody else anything: who can be marked is marked.
 
 Tables for the marker: who has how many points, and which slips were made how often.
 
@@ -54,9 +53,7 @@ def empty_table(exercise: Exercise) -> str:
     'student,version,"S[0, 0]","S[0, 1]","S[0'
     """
     labels = [label for part in exercise.parts for row in exercise.labels(part) for label in row]
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(["student", "version", *labels])
-    return buffer.getvalue()
+    return _csv(["student", "version", *labels])
 
 
 def _read_table(text: str, collector: Collector) -> None:
@@ -147,7 +144,6 @@ class _AnswerColumns:
             raise Malformed(Fault("", "expected a column for each blank, found none", 1))
 
     def take(self, line: int, row: Sequence[str], comma: bool) -> None:
-        """Take up the answers of a row."""
         collector = self._collector
         if any(cell.strip() for cell in row[len(self._names) :]):
             message = f"expected {len(self._names)} columns, found {len(row)}"
@@ -180,7 +176,8 @@ class _AnswerColumns:
         if "[" in of:
             return self._collector.blank(of)
         written = [self._cell(row, name) for name in ("row", "column")]
-        indices = [_index(text) for text in written if text]
+        # What is no index as it stands is told as it is written.
+        indices = [text if (k := whole(text)) is None else k for text in written if text]
         return self._collector.at(self._collector.quantity(of), indices)
 
     def _cell(self, row: Sequence[str], name: str) -> str:
@@ -199,12 +196,6 @@ class _AnswerColumns:
                 k = self._known.get(k, self._known["student"])
             where = f"column {k + 1} ({short(self._names[k], 40)})"
             self._collector.faults += [Fault(where, fault.message, line) for fault in error.faults]
-
-
-def _index(text: str) -> object:
-    """An index as a number; what is none as it stands."""
-    number = whole(text)
-    return text if number is None else number
 
 
 _KIND = ("file of answers", "symattn mark --help shows one")

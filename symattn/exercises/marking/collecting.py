@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from symattn.errors import Fault, Faults, Malformed, SymattnError, expected, short
-from symattn.exercises.exercise import Exercise
+from symattn.exercises.exercise import Exercise, Part
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, show
 from symattn.expressions.syntax import gradient_name
@@ -27,9 +28,6 @@ from symattn.numbers.rationals import MAX_LENGTH, PrintedNumber, read_printed
 from symattn.numbers.reading import Masked, read, read_entry
 from symattn.spelling import SIGN
 from symattn.tables.places import kind, table, unknown
-
-if TYPE_CHECKING:
-    from symattn.exercises.exercise import Part
 
 #: What an answer may be. ``unread`` is no number, ``blank`` is none at all.
 Outcome = Literal["right", "early", "follows", "slip", "wrong", "unread", "blank"]
@@ -187,10 +185,9 @@ class MarkedSlip:
 class Mark:
     """One answer, judged; ``correct`` is the right one.
 
-    ``fewer``: it is right, but to fewer places than asked. ``because`` are the wrong
-    answers that one which ``follows`` was computed from; ``slip`` is the one that
-    explains it; ``but`` says how a wrong one differs from the right one, if that may
-    be a miswriting.
+    ``fewer``: it is right, but to fewer places than asked. ``because`` are the wrong answers that
+    one which ``follows`` was computed from; ``slip`` is the one that explains it; ``but`` says how
+    a wrong one differs from the right one, if that may be a miswriting.
     """
 
     blank: Blank
@@ -371,13 +368,19 @@ class Collector:
         return self._blanks[label]
 
     def _blank_of(self, label: str) -> Blank:
-        tree = _parsed(label)
+        tree: syntax.Tree | None = None
+        with suppress(Malformed):
+            tree = syntax.parse(label)
         indices: tuple[object, ...] = ()
         while isinstance(tree, syntax.Indexed):
             indices = (*tree.keys, *indices)
             tree = tree.operand
-        name = self.quantity(_written(tree, label))
-        return self.at(name, indices)
+        match tree:
+            case syntax.Name(name):
+                return self.at(self.quantity(name), indices)
+            case syntax.Gradient(name):
+                return self.at(self.quantity(gradient_name(name)), indices)
+        raise Malformed(f"expected a blank such as S[0, 1], found {short(label)!r}")
 
     def quantity(self, text: str) -> str:
         """Return what is asked for, by its name. Raises :class:`Malformed` for anything else."""
@@ -428,22 +431,6 @@ class Collector:
     def shape(self, name: str) -> Shape:
         """The shape of what is asked for."""
         return self._names[name]
-
-
-def _parsed(label: str) -> syntax.Tree:
-    try:
-        return syntax.parse(label)
-    except Malformed:
-        raise Malformed(f"expected a blank such as S[0, 1], found {short(label)!r}") from None
-
-
-def _written(tree: syntax.Tree, label: str) -> str:
-    match tree:
-        case syntax.Name(name):
-            return name
-        case syntax.Gradient(name):
-            return gradient_name(name)
-    raise Malformed(f"expected a blank such as S[0, 1], found {short(label)!r}")
 
 
 def _listed(known: Iterable[int]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import groupby
 
 from symattn.errors import short
@@ -90,11 +89,8 @@ class Feedback:
         pieces = {"student": script.student, **points}
         if not script.version:
             return self.say.text("{student}: {points} of {most} points", **pieces)
-        return self.say.text(
-            "{student}, version {version}: {points} of {most} points",
-            version=script.version,
-            **pieces,
-        )
+        pieces["version"] = script.version
+        return self.say.text("{student}, version {version}: {points} of {most} points", **pieces)
 
     def _head(self, part: Part, marks: Sequence[Mark], name: b.Math | b.Code) -> b.Line:
         return self.say(
@@ -209,14 +205,10 @@ class Feedback:
 
     # -- figures -----------------------------------------------------------------------
 
-    @cached_property
-    def _comma(self) -> bool:
-        """Return whether the student writes decimals with a comma."""
-        return any("," in answer.text for answer in self.judged.script.answers.values())
-
     def _right(self, mark: Mark) -> str:
-        """The right answer, as the student would write it."""
-        return mark.correct.replace(".", ",") if self._comma else mark.correct
+        """The right answer, as the student would write it: perhaps with a comma."""
+        comma = any("," in answer.text for answer in self.judged.script.answers.values())
+        return mark.correct.replace(".", ",") if comma else mark.correct
 
     def _beside(self, mark: Mark) -> str:
         """An answer in plain text, with the right one in brackets where it is another."""

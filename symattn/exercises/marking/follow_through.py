@@ -241,7 +241,6 @@ class _AnswerTree:
         self._place = place
 
     def fault(self, where: tuple[Key, ...], message: str) -> None:
-        """Note a fault at a place."""
         text = ""
         for key in where:
             text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else key
@@ -265,7 +264,6 @@ class _AnswerTree:
                 self.fault((*where, fault.where) if fault.where else where, fault.message)
 
     def student(self, name: str, entry: object) -> None:
-        """The answers of a student."""
         where = ("answers", name)
         with self.inside(*where):
             stated = table(entry)

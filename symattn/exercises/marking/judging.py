@@ -1,10 +1,9 @@
 """Judging: what each answer of a student is, and why.
 
-An answer is right within the tolerance of its part. Of the others the first that
-fits is said: rounded too early (right, but to fewer places than asked; or what
-comes of right numbers that were rounded on the way), following (what comes of
-the student's own earlier answers, some of them wrong), a slip that the audit can
-name or that is common, wrong.
+An answer is right within the tolerance of its part. Of the others the first that fits is said:
+rounded too early (right, but to fewer places than asked; or what comes of right numbers that were
+rounded on the way), following (what comes of the student's own earlier answers, some of them
+wrong), a slip that the audit can name or that is common, wrong.
 """
 
 from __future__ import annotations
@@ -142,7 +141,6 @@ class _Judging:
         )
 
     def marks(self) -> dict[Blank, Mark]:
-        """The mark of every blank."""
         for part in self._examiner.in_order:
             self._judge(part)
         for part in self._examiner.in_order:
@@ -193,8 +191,10 @@ class _Judging:
         if standard.verdict(entry, printed) is not Verdict.REFUTED:
             return "right", False
         tells = printed.unit <= _half(part)
-        if any(_is_short(entry, x) for x in _shorter(printed) if x.unit <= _half(part)):
-            return "early", True
+        for shorter in (x for x in _shorter(printed) if x.unit <= _half(part)):
+            rounds = Standard().verdict(entry, shorter) is Verdict.HOLDS
+            if rounds or is_truncated(entry, shorter):
+                return "early", True
         with precision(self._bits):
             reach = arb(max(tolerance, printed.unit / 2) if tells else tolerance)
             near = _Near(arb(printed.value), reach, entry.ball(self._bits))
@@ -346,8 +346,7 @@ def _half(part: Part) -> fmpq:
 
 
 def _shorter(printed: PrintedNumber) -> Iterator[PrintedNumber]:
-    """A figure, and what it is without some of its last zeros, which are put there to fill a
-    blank.
+    """A figure, and what it is without some of its last zeros, which are put there to fill a blank.
 
     >>> from symattn.numbers.rationals import read_printed
     >>> [x.places for x in _shorter(read_printed("0.6400"))]
@@ -358,11 +357,6 @@ def _shorter(printed: PrintedNumber) -> Iterator[PrintedNumber]:
         unit, places, digits = 10 * printed.unit, printed.places - 1, max(printed.digits - 1, 1)
         printed = replace(printed, unit=unit, digits=digits, places=places)
         yield printed
-
-
-def _is_short(entry: EntryValue, printed: PrintedNumber) -> bool:
-    rounds = Standard().verdict(entry, printed) is Verdict.HOLDS
-    return rounds or is_truncated(entry, printed)
 
 
 def _correct(entry: EntryValue, part: Part, mode: rounding.RoundingMode) -> str:

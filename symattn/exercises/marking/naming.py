@@ -1,11 +1,10 @@
 """Naming: which slip gives the wrong answers of a part.
 
-Each slip that may show in a part (:func:`symattn.exercises.faults.suspects`) is computed: from
-the exact numbers before it, or else from those that the student wrote down. Wrong answers
-that it gives are evidence for it, the more the further they are from the right ones; it
-costs its price, that of its number among those of its kind, and what it contradicts. All
-this is counted in whole numbers, quarters of a bit, so that a page counts as marking does
-(the script ``judging.js``).
+Each slip that may show in a part (:func:`symattn.exercises.faults.suspects`) is computed: from the
+exact numbers before it, or else from those that the student wrote down. Wrong answers that it gives
+are evidence for it, the more the further they are from the right ones; it costs its price, that of
+its number among those of its kind, and what it contradicts. All this is counted in whole numbers,
+quarters of a bit, so that a page counts as marking does (the script ``judging.js``).
 """
 
 from __future__ import annotations
@@ -191,10 +190,6 @@ class _Weighed:
         self._written = [None if x.printed is None else x.printed.value for x in answers]
         self._bits = np.array([_bits(x.printed, right[x.i][x.j]) for x in answers])
 
-    def _of(self, values: Matrix) -> Matrix:
-        """Return what answers are, of a part or of many."""
-        return values[..., self._rows, self._columns]
-
     def best(
         self,
         faults: Sequence[InjectedFault],
@@ -205,7 +200,8 @@ class _Weighed:
     ) -> NamedSlip | None:
         """The best of some slips, if it is good enough and nothing else is nearly as good;
         ``values`` are what the part is by each, ``right`` what it is without."""
-        predicted, base = self._of(values), self._of(right)
+        at = (..., self._rows, self._columns)
+        predicted, base = values[at], right[at]
         given, given_sure = self._near(predicted, self._numbers)
         same, same_sure = self._near(predicted, base)
         may_be = ((given | ~given_sure) & self._wrong).any(axis=1)

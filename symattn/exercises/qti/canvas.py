@@ -27,11 +27,7 @@ _PACKAGING = "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"
 _ALL = "100"
 
 
-def question(
-    exercise: Exercise,
-    say: Language = ENGLISH,
-    solution: Sequence[b.Block] = (),
-) -> str:
+def question(exercise: Exercise, say: Language = ENGLISH, solution: Sequence[b.Block] = ()) -> str:
     """The question of an exercise, as an item of QTI 1.2; proofs are essays.
 
     ``solution`` is shown behind the right answers.

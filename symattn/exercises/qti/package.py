@@ -72,7 +72,6 @@ class _Item:
     scheme: Scheme
 
     def document(self, *inside: str) -> str:
-        """The file."""
         return self.v.document(
             "assessment-item",
             "\n",
@@ -87,11 +86,11 @@ class _Item:
 
 class _Figures(_Item):
     def written(self) -> str:
-        """The file."""
         self.blanks = Blanks(self.exercise)
         self.text = quiz.QuestionText(self.exercise, self.say, _ON)
         self.processing = Processing(self.blanks, self.v, self.scheme)
         rules = [*self.processing.rules()]
+        shown = _ON.printed(self.solution)
         if self.solution:
             rules.append(self.processing.named("DONE", "done"))
         return self.document(
@@ -100,7 +99,7 @@ class _Figures(_Item):
             *([self.v.declared("outcome", "DONE", "identifier")] if self.solution else ()),
             self.v("item-body", "\n".join(self._body())),
             self.v("response-processing", "\n".join(rules)),
-            *(self._solution() if self.solution else ()),
+            *([self._told("modal-feedback", "DONE", "done", shown)] if self.solution else ()),
         )
 
     def _responses(self) -> Iterator[str]:
@@ -113,7 +112,7 @@ class _Figures(_Item):
                 yield self.v.declared("response", name, "float", correct)
 
     def _body(self) -> Iterator[str]:
-        yield from self.text.opening(f"{self.text.given_numbers()}")
+        yield from self.text.opening(self.text.given_numbers())
         yield _ON.paragraph(self.say("Write decimals with a point, such as 0.25."))
         for k, part in self.blanks.chain.parts.items():
             yield self.text.task(k, part)
@@ -138,35 +137,23 @@ class _Figures(_Item):
     def _feedback(self, k: int) -> Iterator[str]:
         for number, fault in enumerate(self.blanks.chain.faults[k], 1):
             remark: b.Line = (*fault.said(self.say), "?")
-            yield self._block(self.processing.mistake(k), f"mistake_{number}", remark)
+            yield self._remark(self.processing.mistake(k), f"mistake_{number}", remark)
         early = self.say("Rounded too early: keep more places until the end.")
-        yield self._block(self.processing.said("early", k), "early", early)
+        yield self._remark(self.processing.said("early", k), "early", early)
         if self.blanks.chain.sources[k]:
             follows = self.say("This agrees with your earlier answers, not all of which are right.")
-            yield self._block(self.processing.said("follows", k), "follows", follows)
+            yield self._remark(self.processing.said("follows", k), "follows", follows)
 
-    def _block(self, outcome: str, name: str, line: b.Line) -> str:
-        return self.v(
-            "feedback-block",
-            self.v.body(_ON.paragraph(line)),
-            outcome_identifier=outcome,
-            identifier=name,
-            show_hide="show",
-        )
+    def _remark(self, outcome: str, name: str, line: b.Line) -> str:
+        return self._told("feedback-block", outcome, name, _ON.paragraph(line))
 
-    def _solution(self) -> Iterator[str]:
-        yield self.v(
-            "modal-feedback",
-            self.v.body(_ON.printed(self.solution)),
-            outcome_identifier="DONE",
-            identifier="done",
-            show_hide="show",
-        )
+    def _told(self, kind: str, outcome: str, name: str, html: str) -> str:
+        known = {"outcome_identifier": outcome, "identifier": name, "show_hide": "show"}
+        return self.v(kind, self.v.body(html), **known)
 
 
 class _Essay(_Item):
     def written(self) -> str:
-        """The file."""
         working = _ON.printed(questions.proved(self.exercise))
         box = self.v(
             "extended-text-interaction", response_identifier="ANSWER", expected_lines=_LINES

@@ -450,14 +450,9 @@ class Processing:
         return self.v("set-outcome-value", value, identifier=name)
 
     def _matches(self, k: int, at: At, *outcomes: Outcome) -> str:
-        tests = [
-            self.v(
-                "match",
-                self._variable(_name("IS", k, at)),
-                self.v("base-value", outcome, base_type="identifier"),
-            )
-            for outcome in outcomes
-        ]
+        own = self._variable(_name("IS", k, at))
+        values = (self.v("base-value", outcome, base_type="identifier") for outcome in outcomes)
+        tests = [self.v("match", own, value) for value in values]
         return tests[0] if len(tests) == 1 else self.v("or", *tests)
 
     def _any(self, k: int, *outcomes: Outcome) -> str:
