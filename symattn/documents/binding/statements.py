@@ -55,7 +55,7 @@ _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 #: words; names with the number of a row or of a head.
 _RESULTS = ("scores", "scaled", "masked", "weights", "output")
 _WORD, _NUMBERED = re.compile(r"[A-Za-z_]{3,}"), re.compile(r"[0-9]|_[a-z]\Z")
-_SOFTMAX = re.compile(r"softmax\(([^()]*)\)", re.I)
+_SOFTMAX = re.compile(r"softmax\(([^(),]*)(?:,[^()]*)?\)", re.I)
 #: A label of so many characters says what a block is, and its words beside that no more.
 _LABEL = 60
 _NEUTRAL = re.compile(
@@ -247,9 +247,11 @@ class StatedBlock:
 
 
 class Corrections:
-    """Wrong figures, each with the right number for it, and those that follow from them."""
+    """Wrong figures, each with the right number for it, and those that follow from them;
+    ``headings`` are where sections begin."""
 
-    def __init__(self) -> None:
+    def __init__(self, headings: Sequence[int] = ()) -> None:
+        self._headings = headings
         #: By where a figure stands, and by its text: the right number, and where it is wrong first.
         self._at: dict[int, tuple[str, int]] = {}
         self._by_text: dict[str, tuple[str, int]] = {}
@@ -266,9 +268,14 @@ class Corrections:
         one, tree, _, any_of = block.best
         self._take(block, one, tree, any_of, ())
 
-    def copied(self, number: ArticleNumber, since: int) -> Iterator[Claimed]:
-        """A number that claims nothing else, and repeats a wrong figure behind a place."""
-        at, text = number.span.start, number.text
+    def since(self, span: Span) -> int:
+        """Return where the section of a place begins."""
+        place = bisect_right(self._headings, span.start)
+        return self._headings[place - 1] if place else 0
+
+    def copied(self, number: ArticleNumber) -> Iterator[Claimed]:
+        """A number that claims nothing else, and repeats a wrong figure of its section."""
+        at, text, since = number.span.start, number.text, self.since(number.span)
         found = [one for one in self._copies.get(text, ()) if since <= one.start < at]
         if found and text not in self._right and at not in self._at:
             copy = found[-1]
@@ -327,7 +334,7 @@ class Corrections:
                 said = syntax.Indexed(one.said, keys) if keys else one.said
                 for text in _copied(figure.text):
                     self._copies[text].append(_Copied(start, number, block, one, said))
-                if information(figure.text) > _TELLING:
+                if information(figure.text) > _COPIED:
                     self._by_text[figure.text] = number, root
                     self._by_text[_negated(figure.text)] = _negated(number), root
 
@@ -346,6 +353,9 @@ class Corrections:
         known = self._at.get(part.span.start)
         if known is None and part.text not in self._right:
             known = self._by_text.get(part.text)
+            if known and information(part.text) < _TELLING and known[1] < self.since(part.span):
+                # Of two digits another figure of another section may be.
+                return None
         if known is None or part.span.start < known[1]:
             return None
         number, root = known
@@ -639,7 +649,7 @@ class Statements:
     def claims(self, ledger: Ledger, entries: list[Entry]) -> Iterator[Claimed]:
         """The closed statements whose figures no reading gives, and those that are all that is
         known of figures that hold; they stand in place of doubtful ``entries``."""
-        corrections, wrong = Corrections(), set(_wrong(ledger, entries))
+        corrections, wrong = Corrections(self._headings), set(_wrong(ledger, entries))
         worked = {
             start
             for one in entries
@@ -673,8 +683,7 @@ class Statements:
                 yield claim
         for number in ledger.coverage.numbers():
             if number.status == "unread" or number.text.endswith("%"):
-                place = bisect_right(self._headings, number.span.start)
-                for claim in corrections.copied(number, self._headings[place - 1] if place else 0):
+                for claim in corrections.copied(number):
                     ledger.settle({number.span})
                     yield claim
 
@@ -737,7 +746,8 @@ class Statements:
         if last.value is not None and values.texts(last.value) == values.texts(stated.value):
             # It says again what it said.
             return [last.value]
-        if last.tree is None or (not stated.is_code and (last.value or last.is_code)):
+        is_near = stated.is_code or not last.is_code or last.section == stated.section
+        if last.tree is None or (not stated.is_code and last.value) or not is_near:
             # A value that was printed for it already may be given anew.
             return ()
         if last.section != stated.section and any(one.value is not None for one in before):
@@ -1030,7 +1040,8 @@ def _role(name: syntax.Tree) -> str:
 def _understood(member: Member) -> Member:
     """Return a member, the softmax of what words call a result as that of the name."""
     if isinstance(member, Opaque) and (match := _SOFTMAX.fullmatch(member.text)):
-        label = _label(match[1])
+        of = match[1].strip()
+        label = syntax.Name(of) if of.isidentifier() else _label(of)
         return member if label is None else syntax.Call("softmax", (label,))
     return member
 

@@ -51,10 +51,13 @@ _SCORES = frozenset({"scores", "scaled", "masked"})
 _SHARES = frozenset({"weights", "masked", "sums"})
 _DECIMALS = 2
 #: A line that prints a number for some words, and what may follow it.
-_LINE = re.compile(
-    r"[\s\-*•|]*(?P<label>[^\W\d][^:=|\n]{0,40}?)[\s*`]*(?:[:=：]|→|->)[\s*`]*"
-    r"(?P<figure>[+-]?[0-9]+(?:\.[0-9]+)?%?)[\s*`]*(?:[(（←#].*)?\s*",
+_LABEL = (
+    r"[\s\-*•|]*(?P<label>[^\W\d][^:=|,\n]{0,40}?|\([.,!?]\))[\s*`]*(?:[:=：]|→|->)[\s*`]*"
+    r"(?P<figure>[+-]?[0-9]+(?:\.[0-9]+)?%?)[\s*`]*"
 )
+_LINE = re.compile(rf"{_LABEL}(?:[(（←#].*)?\s*")
+#: Several of them in one line.
+_ENTRY = re.compile(rf"(?:\A|[,;])(?:{_LABEL}|[\s,;]*\Z)")
 
 
 class Step(NamedTuple):
@@ -123,15 +126,15 @@ class Steps:
 
     def words(self, piece: Words) -> None:
         """Take words: a line of a number with its label, or what is said of what follows."""
-        line = _LINE.fullmatch(piece.text)
-        figure = line and next((x for x in piece.figures if x.text == line["figure"]), None)
+        lines = [*_lines(piece)]
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
-        if line and figure and not _step(line["label"]):
-            self._line(line["label"], figure)
+        if lines and not any(_step(label) for label, _ in lines):
+            for label, figure in lines:
+                self._line(label, figure)
         elif any(map(str.isalpha, piece.text)) and not (self._lines and self._is_begun):
             self._end_lines()
             self._words = piece.text
-        if not line and len(piece.figures) > 1:
+        if not lines and len(piece.figures) > 1:
             # A block, it may be, which is not read.
             self._lines.clear()
             self._end_row()
@@ -196,6 +199,15 @@ class Steps:
         block = replace(block, roles=_roles(said))
         like = [one for one in self._recent if one.labels == block.labels != ()][-1:]
         before = like or self._recent[-1:]
+        if (
+            before
+            and len(values.shape(before[0].value)) == 2
+            and len(values.shape(block.value)) == 1
+        ):
+            # A row may be of one of a matrix, the only one whose order it keeps.
+            of_row = [replace(before[0], value=row) for row in syntax.inside(before[0].value)]
+            before = [one for one in of_row if self._is_softmax_of(one, block, bool(forms))]
+            before = before if len(before) == 1 else []
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
         if is_softmax and any(self._is_softmax_of(one, block, bool(forms)) for one in before):
             steps = self._steps((_SOFTMAX_OF,), before, block)
@@ -228,7 +240,7 @@ class Steps:
             and before.roles <= _SCORES
             and block.roles <= _SHARES
             and values.shape(before.value) == values.shape(block.value) != ()
-            and min(written(x).decimals for x in values.texts(block.value)) >= _DECIMALS
+            and max(written(x).decimals for x in values.texts(block.value)) >= _DECIMALS
             and joining.is_softmax(softmax, before.value, block.value)
         )
 
@@ -242,6 +254,16 @@ class Steps:
             for tree, form in product(trees, forms)
             if size < 2 or (isinstance(form, syntax.Call) and form.function in _BY_ROWS)
         ]
+
+
+def _lines(piece: Words) -> Iterator[tuple[str, PrintedFigure]]:
+    """The numbers of words that are nothing but these, each with its label."""
+    text, figures = piece.text, {one.text: one for one in piece.figures}
+    line = _LINE.fullmatch(text)
+    found = [line] if line else [*_ENTRY.finditer(text)]
+    is_all = line is not None or "".join(one[0] for one in found) == text
+    if is_all and all(one["figure"] is None or one["figure"] in figures for one in found):
+        yield from ((x["label"], figures[x["figure"]]) for x in found if x["figure"] is not None)
 
 
 def _roles(said: str) -> Set[roles.About]:
