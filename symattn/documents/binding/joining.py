@@ -350,10 +350,12 @@ def _is_said(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, sa
     return bool(_NEUTRAL.fullmatch(words)) and is_softmax(operation, before, value)
 
 
-def is_softmax(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree) -> bool:
-    """Return whether a block can only be the softmax of one before: rows of shares in the order of
-    what stands there, which are no shares themselves; and no other form of the operation comes
-    to most of its figures."""
+def is_softmax(
+    operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, is_plain: bool = False
+) -> bool:
+    """Return whether a block can only be the softmax of one before: rows of shares, which those of
+    the other are not, and unless it ``is_plain`` by words in their order; and no other form of
+    the operation comes to most of its figures."""
     near, target, agree = bounds(operation), discovery.block(0, value), coming(operation, value)
     rounded = coming(operation, value, rounded=True)
     own = discovery.block(0, syntax.replaced(before, _lowest))
@@ -365,7 +367,7 @@ def is_softmax(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree) 
         return False
     up = near.low[..., :, None] > near.high[..., None, :]
     is_turned = (up & (figures[..., :, None] < figures[..., None, :])).any()
-    if figures.shape[-1] < _TELLING or is_turned or not _are_shares(figures):
+    if figures.shape[-1] < _TELLING or (is_turned and not is_plain) or not _are_shares(figures):
         return False
     x, off = own.measured
     hidden = Measured(np.where(figures > 0, x, -1e30), off)

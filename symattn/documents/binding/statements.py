@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeGuard
 
 from symattn.documents.binding import roles, values, workings
 from symattn.documents.binding.bounds import interval
+from symattn.documents.binding.definitions import by_letters
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
@@ -55,7 +56,7 @@ _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 #: words; names with the number of a row or of a head.
 _RESULTS = ("scores", "scaled", "masked", "weights", "output")
 _WORD, _NUMBERED = re.compile(r"[A-Za-z_]{3,}"), re.compile(r"[0-9]|_[a-z]\Z")
-_SOFTMAX = re.compile(r"softmax\(([^(),]*)(?:,[^()]*)?\)", re.I)
+_SOFTMAX = re.compile(r"(?:\w+\s*=\s*)?(?:[\w.]+\.)?softmax\(([^(),]*)(?:,[^()]*)?\)", re.I)
 #: A label of so many characters says what a block is, and its words beside that no more.
 _LABEL = 60
 _NEUTRAL = re.compile(
@@ -65,7 +66,7 @@ _NEUTRAL = re.compile(
 )
 #: A figure that tells so many bits is known again by its digits; what follows from more wrong
 #: figures than that follows from none.
-_TELLING, _COPIED, _ROOTS = 9.0, 6.0, 64
+_TELLING, _COPIED, _REPEATED, _ROOTS = 9.0, 6.0, 15.0, 64
 _SHARE = re.compile(r"0\.[0-9]+")
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
@@ -91,6 +92,11 @@ _KEYS = ("K", "k", "Q", "q", "W_K", "W_k")
 #: figures, by so many secants; a figure depends on it by no less, and it is no larger than that.
 _OPERAND = "one other number in what it is computed from would explain it"
 _OPERANDS_TRIED, _TARGETS, _SECANTS, _FLAT, _FAR = 48, 3, 5, 1e-9, 1e6
+#: Functions of two vectors by their usual names.
+_COSINE = "x @ y / (norm(x) * norm(y))"
+_OF_TWO = {
+    "dot": "x @ y", **dict.fromkeys(("cosine", "cos", "cosine_similarity", "cos_sim"), _COSINE),
+}  # fmt: skip
 #: Parameters of functions that may be meant in several ways.
 _SEVERAL = {"eps", "ddof"}
 _NUMBERS = Program({}, (), ())
@@ -333,7 +339,8 @@ class Corrections:
                 self._at[start] = number, root
                 said = syntax.Indexed(one.said, keys) if keys else one.said
                 for text in _copied(figure.text):
-                    self._copies[text].append(_Copied(start, number, block, one, said))
+                    if len(self._copies[text]) < _ROOTS:
+                        self._copies[text].append(_Copied(start, number, block, one, said))
                 if information(figure.text) > _COPIED:
                     self._by_text[figure.text] = number, root
                     self._by_text[_negated(figure.text)] = _negated(number), root
@@ -443,6 +450,8 @@ class Statements:
     #: The name that words before rows with labels give the matrix of these.
     _title: str = ""
     _steps: Steps = field(default_factory=Steps)
+    #: Arrays by what they print, where that tells them from others.
+    _arrays: dict[Nested[str], syntax.Tree] = field(default_factory=dict)
     #: Where sections begin, and which is closed.
     _headings: list[int] = field(default_factory=list)
     _section: int = 0
@@ -504,6 +513,8 @@ class Statements:
             return
         if not rest:
             self._alone(head, chain, kind, where)
+        self._note(members[-1])
+        if not rest:
             return
         if kind == "output" and self._shown:
             if values.is_value(rest[-1]):
@@ -512,9 +523,18 @@ class Statements:
             self._equal(members, chain.links, where)
         is_comment = self._is_program and not chain.is_code
         if is_comment:
+            if head == self._assigned and values.is_value(rest[-1]):
+                # A comment says the value of what a program assigned.
+                last = self._meanings[_key(head)][-1]
+                self._mean(head, replace(last, order=self._order, value=rest[-1]))
             # What stands behind it is of something else.
             self._assigned = None
-        if _is_name(head) and not is_comment and not (kind == "output" and self._shown):
+        is_letters = isinstance(head, syntax.Cell)
+        if (
+            (_is_name(head) or is_letters)
+            and not is_comment
+            and not (kind == "output" and self._shown)
+        ):
             self._define(head, rest, chain, kind)
         elif not chain.is_code:
             self._label(rest[-1], head)
@@ -523,6 +543,15 @@ class Statements:
             for name, value in zip(head.items, values.leaves(rest[-1]), strict=False):
                 if _is_name(name):
                     self._meanings[_key(name)].append(_Meaning(self._order, value))
+
+    def _note(self, value: Member) -> None:
+        """Note an array and its rows: they may be printed again."""
+        if not values.is_value(value):
+            return
+        for array in (value, *syntax.inside(value)):
+            bits = sum(information(text) for text in set(values.texts(array)))
+            if isinstance(array, syntax.Array) and bits > _REPEATED:
+                self._arrays.setdefault(values.printed(array), array)
 
     def _is_shape(self, pair: Member, chain: Chain) -> bool:
         """Return whether a pair is a shape by the words before it, or as it stands in parentheses
@@ -571,6 +600,8 @@ class Statements:
             self._assigned = None
         elif kind == "output" and self._shown:
             self._outputs.append((self._words, self._order, member, where))
+        elif again := self._arrays.get(values.printed(member)):
+            self._stated.append(_Stated(self._order, again, member, where))
         elif label := self._label(member):
             self._state(label, member, where)
 
@@ -584,7 +615,12 @@ class Statements:
         self._meanings[label.name].append(_Meaning(self._order, value, is_label=True, said=label))
         return label
 
-    def _define(self, head: syntax.Tree, rest: Sequence[Member], chain: Chain, kind: str) -> None:
+    def _define(self, head: Member, rest: Sequence[Member], chain: Chain, kind: str) -> None:
+        if (made := by_letters(head, rest[0])) is not None:
+            # S_ij = q_i k_j defines S.
+            head, rest = syntax.Name(made[0]), [made[1], *rest[1:]]
+        if not _is_name(head):
+            return
         # Numbers that are worked out are those of one place, and define nothing; in code all does.
         trees = [
             one for one in rest if _is_formula(one) and (chain.is_code or not values.is_closed(one))
@@ -746,7 +782,8 @@ class Statements:
         if last.value is not None and values.texts(last.value) == values.texts(stated.value):
             # It says again what it said.
             return [last.value]
-        is_near = stated.is_code or not last.is_code or last.section == stated.section
+        is_here = last.section == stated.section and bool(values.shape(stated.value))
+        is_near = stated.is_code or not last.is_code or is_here
         if last.tree is None or (not stated.is_code and last.value) or not is_near:
             # A value that was printed for it already may be given anew.
             return ()
@@ -818,6 +855,10 @@ class Statements:
                 ]
             case syntax.Power(base, exponent) if not is_code:
                 return [x for one in closed(base) for x in _raised(one, exponent)]
+            case syntax.Call(function, (left, right), ()) if function.lower() in _OF_TWO:
+                form = syntax.parse(_OF_TWO[function.lower()])
+                pairs = product(closed(left), closed(right))
+                return [_put(form, {"x": x, "y": y}) for x, y in islice(pairs, _READINGS)]
             case syntax.Call(function, (operand,), ()) if not is_code:
                 return [x for one in closed(operand) for x in _called(function, one)]
         inside = syntax.inside(tree)
@@ -960,6 +1001,10 @@ def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
         yield syntax.Binary("/", apart, syntax.Call("std", (vector,), by_less))
 
 
+def _put(form: syntax.Tree, operands: Mapping[str, syntax.Tree]) -> syntax.Tree:
+    return syntax.renamed(form, lambda name: operands[name])
+
+
 def _has_forms(tree: syntax.Tree) -> bool:
     """Return whether functions in it may be meant in several ways, or are called otherwise."""
     return any(
@@ -1011,8 +1056,8 @@ def _is_pair(tree: Member) -> bool:
 
 
 def _is_equation(said: syntax.Binary) -> bool:
-    """Return whether it is a name with a number before it."""
-    return said.op in "*@" and isinstance(said.left, syntax.Literal) and _is_name(said.right)
+    """Return whether it is a number with a name behind it."""
+    return said.op in "*@+-" and isinstance(said.left, syntax.Literal) and _is_name(said.right)
 
 
 def _is_formula(tree: Member) -> bool:
@@ -1040,6 +1085,7 @@ def _role(name: syntax.Tree) -> str:
 def _understood(member: Member) -> Member:
     """Return a member, the softmax of what words call a result as that of the name."""
     if isinstance(member, Opaque) and (match := _SOFTMAX.fullmatch(member.text)):
+        # A program that isn't followed says it as words do.
         of = match[1].strip()
         label = syntax.Name(of) if of.isidentifier() else _label(of)
         return member if label is None else syntax.Call("softmax", (label,))

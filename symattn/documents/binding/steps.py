@@ -50,6 +50,8 @@ _BY_ROWS = ("exp", "softmax")
 _SCORES = frozenset({"scores", "scaled", "masked"})
 _SHARES = frozenset({"weights", "masked", "sums"})
 _DECIMALS = 2
+#: So many blocks are held against a softmax at most.
+_TRIES = 1000
 #: A line that prints a number for some words, and what may follow it.
 _LABEL = (
     r"[\s\-*•|]*(?P<label>[^\W\d][^:=|,\n]{0,40}?|\([.,!?]\))[\s*`]*(?:[:=：]|→|->)[\s*`]*"
@@ -118,6 +120,7 @@ class Steps:
     #: All blocks before, and whether a softmax was spoken of since the last.
     _recent: list[_Block] = field(default_factory=list)
     _is_softmax: bool = False
+    _tries: int = 0
     _found: list[Step] = field(default_factory=list)
 
     def enter(self, order: int, where: str) -> None:
@@ -227,21 +230,24 @@ class Steps:
             self._recent.append(made)
             self._is_softmax &= not (is_softmax and steps)
 
-    @staticmethod
-    def _is_softmax_of(before: _Block, block: _Block, is_said: bool) -> bool:
+    def _is_softmax_of(self, before: _Block, block: _Block, is_said: bool) -> bool:
         """Return whether a block can only be the softmax of one before, by what they are called
         and by what it keeps of it whatever its digits are: scores may have been scaled or masked
         in silence."""
+        self._tries += 1
         softmax = syntax.Call("softmax", (before.value,))
         is_called = is_said or bool(block.roles or before.roles)
         return (
             is_called
+            and self._tries < _TRIES
             and not block.is_worked
             and before.roles <= _SCORES
             and block.roles <= _SHARES
             and values.shape(before.value) == values.shape(block.value) != ()
             and max(written(x).decimals for x in values.texts(block.value)) >= _DECIMALS
-            and joining.is_softmax(softmax, before.value, block.value)
+            and joining.is_softmax(
+                softmax, before.value, block.value, is_plain=is_said and "scaled" in before.roles
+            )
         )
 
     def _steps(
