@@ -166,6 +166,13 @@ class _Corrected:
             replace(item, span=origins.get(item.span, item.span)) for item in self._plan.left
         )
         fixes = tuple(_fixes(self.current, article, origins))
+        corrected = {fix.span for fix in fixes}
+        starts = {span.start for span in corrected}
+        for figure in self.audit.figures:
+            stated = figure.claim.stated
+            follows = stated is not None and not starts.isdisjoint(stated.follows)
+            if follows and figure.verdict is Verdict.REFUTED and figure.span not in corrected:
+                return _refused(article, f"{figure.label} would be what followed from others")
         left += tuple(self._again({fix.printed: fix for fix in reversed(fixes)}))
         return CorrectedArticle(article, _reading(self.current).article.source, fixes, left)
 

@@ -183,19 +183,11 @@ class Confidence:
             return f"the article does not define {unsound[0]}"
         if self._may_be_carried(entry):
             return "what it is computed from may be wrong instead"
-        if self._is_anew(entry):
-            return "most of its figures are others: it may be given anew"
         if self._is_finer(entry):
             return "it has more digits than the input that it would repeat"
         if entry.rival > max(entry.agreement.bits, 0.0):
             return "its figures are rather those of something else"
         return ""
-
-    def _is_anew(self, entry: Entry) -> bool:
-        """Return whether a block that is called as an input has other figures for the most part."""
-        is_input = principal(entry.tree) in self.recipe.given
-        is_whole = isinstance(entry.tree, syntax.Name | syntax.Transposed)
-        return is_input and is_whole and entry.agreement.share < 0.5
 
     def _is_finer(self, entry: Entry) -> bool:
         """Return whether figures have more decimals than an input that they would say again: they

@@ -382,6 +382,12 @@ def is_softmax(
     return all((abs(figures - middle) <= half + off).mean() < _OTHER for middle, off in forms)
 
 
+def has_shares(value: syntax.Tree) -> bool:
+    """Return whether the rows of a printed value are shares, as far as its digits tell."""
+    block = discovery.block(0, value)
+    return block is not None and _are_shares(block.measured.middle)
+
+
 def _lowest(part: syntax.Tree) -> syntax.Tree | None:
     """A number in place of a score that a mask hides."""
     is_hidden = isinstance(part, PrintedFigure) and part.text == MINUS_INFINITY

@@ -22,7 +22,7 @@ from itertools import islice, product
 from math import isfinite, nan
 from typing import NamedTuple, TypeGuard
 
-from symattn.documents.binding import roles, values, workings
+from symattn.documents.binding import joining, roles, values, workings
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.definitions import by_letters
 from symattn.documents.binding.evidence import information
@@ -31,7 +31,16 @@ from symattn.documents.binding.names import is_size
 from symattn.documents.binding.steps import Steps
 from symattn.documents.reading import ArticleNumber, Claimed, Stated
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Link, Member, Opaque, PrintedFigure, Words, plain
+from symattn.documents.trees import (
+    Chain,
+    Link,
+    Member,
+    Named,
+    Opaque,
+    PrintedFigure,
+    Words,
+    plain,
+)
 from symattn.errors import SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Nested, Shape, rows_of
@@ -149,8 +158,12 @@ class StatedBlock:
         """Return whether it needs no judgement beside what is ``known`` of the block: it is as it
         should be, or surely of something and wrong; or it stands among what was ``worked`` out."""
         assert self.best is not None
+        one = self.statements[0]
         if all(values.is_closed(one.said) for one in self.statements):
-            return not worked.isdisjoint(_begins(self.statements[0].value))
+            # Numbers by themselves were worked out, or left open, where they stand.
+            is_array = any(isinstance(x, syntax.Array) for x in syntax.walk(one.said))
+            is_held = known is not None and known.agreement.share == 1
+            return is_held or not is_array or not worked.isdisjoint(_begins(one.value))
         if known is None:
             return False
         is_right = known.agreement.share == 1 and (known.is_named or all(self.best[2]))
@@ -505,7 +518,8 @@ class Statements:
         if self._words and not chain.is_code and isinstance(members[0], syntax.Name):
             # "Scaled scores" is one name.
             members[0] = _label(f"{self._words} {members[0].name}") or members[0]
-        if self._is_program and not chain.is_code and _is_result(members[0]):
+        is_comment = self._is_program and not chain.is_code
+        if is_comment and chain.links == (":",) and _is_result(members[0]):
             del members[:-1]
         head, *rest = members
         self._steps.read(members, chain.is_code)
@@ -521,7 +535,6 @@ class Statements:
                 self._outputs.append((self._words, self._order, rest[-1], where))
         elif not chain.is_code:
             self._equal(members, chain.links, where)
-        is_comment = self._is_program and not chain.is_code
         if is_comment:
             if head == self._assigned and values.is_value(rest[-1]):
                 # A comment says the value of what a program assigned.
@@ -787,7 +800,11 @@ class Statements:
         if last.tree is None or (not stated.is_code and last.value) or not is_near:
             # A value that was printed for it already may be given anew.
             return ()
+        is_weights = isinstance(last.tree, syntax.Call) and last.tree.function == "softmax"
         if last.section != stated.section and any(one.value is not None for one in before):
+            return ()
+        if is_weights and not (isinstance(said, Named) or joining.has_shares(stated.value)):
+            # What words call weights, and no name, may be scores.
             return ()
         is_again = _key(said) in syntax.names(last.tree)
         if is_again and not values.shape(stated.value):

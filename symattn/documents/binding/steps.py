@@ -33,6 +33,8 @@ _READ = [
     for words, forms in _STEPS
 ]
 _SOFTMAX, _SOFTMAX_OF = re.compile("softmax", re.I), syntax.parse("softmax(x)")
+#: Words that say what it is of.
+_OF = re.compile(r"\b(?:of|from|other\w*|without)\b", re.I)
 #: What else its words may say.
 _BESIDE = re.compile(
     r"(?:(?:step|the|all|each|every|of|by|find|compute|calculate|take|apply|applying|after|get|then"
@@ -209,10 +211,10 @@ class Steps:
         ):
             # A row may be of one of a matrix, the only one whose order it keeps.
             of_row = [replace(before[0], value=row) for row in syntax.inside(before[0].value)]
-            before = [one for one in of_row if self._is_softmax_of(one, block, bool(forms))]
+            before = [one for one in of_row if self._is_softmax_of(one, block, said)]
             before = before if len(before) == 1 else []
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
-        if is_softmax and any(self._is_softmax_of(one, block, bool(forms)) for one in before):
+        if is_softmax and any(self._is_softmax_of(one, block, said) for one in before):
             steps = self._steps((_SOFTMAX_OF,), before, block)
             self._found += steps
         elif forms and like and not is_softmax:
@@ -230,13 +232,14 @@ class Steps:
             self._recent.append(made)
             self._is_softmax &= not (is_softmax and steps)
 
-    def _is_softmax_of(self, before: _Block, block: _Block, is_said: bool) -> bool:
+    def _is_softmax_of(self, before: _Block, block: _Block, said: str) -> bool:
         """Return whether a block can only be the softmax of one before, by what they are called
         and by what it keeps of it whatever its digits are: scores may have been scaled or masked
         in silence."""
         self._tries += 1
+        is_said = bool(_step(said))
         softmax = syntax.Call("softmax", (before.value,))
-        is_called = is_said or bool(block.roles or before.roles)
+        is_called = is_said or bool(block.roles or (before.roles and not _OF.search(said)))
         return (
             is_called
             and self._tries < _TRIES
