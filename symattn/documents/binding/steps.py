@@ -133,9 +133,13 @@ class Steps:
         """Take words: a line of a number with its label, or what is said of what follows."""
         lines = [*_lines(piece)]
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
-        if lines and not any(_step(label) for label, _ in lines):
+        if lines:
             for label, figure in lines:
-                self._line(label, figure)
+                if _step(label):
+                    self._end_lines()
+                    self._take(_Block(figure), label)
+                else:
+                    self._line(label, figure)
         elif any(map(str.isalpha, piece.text)) and not (self._lines and self._is_begun):
             self._end_lines()
             self._words = piece.text
@@ -247,7 +251,7 @@ class Steps:
             and before.roles <= _SCORES
             and block.roles <= _SHARES
             and values.shape(before.value) == values.shape(block.value) != ()
-            and max(written(x).decimals for x in values.texts(block.value)) >= _DECIMALS
+            and max(map(_decimals, values.texts(block.value))) >= _DECIMALS
             and joining.is_softmax(
                 softmax, before.value, block.value, is_plain=is_said and "scaled" in before.roles
             )
@@ -273,6 +277,10 @@ def _lines(piece: Words) -> Iterator[tuple[str, PrintedFigure]]:
     is_all = line is not None or "".join(one[0] for one in found) == text
     if is_all and all(one["figure"] is None or one["figure"] in figures for one in found):
         yield from ((x["label"], figures[x["figure"]]) for x in found if x["figure"] is not None)
+
+
+def _decimals(text: str) -> int:
+    return written(text).decimals + 2 * text.endswith("%")
 
 
 def _roles(said: str) -> Set[roles.About]:

@@ -1,0 +1,133 @@
+"""Steps and labels: what words say that a block is, whatever its digits are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.auditing.fixing import fixed
+from tests.documents.test_statements import audited, refuted, softmax
+
+TOKENS = ("the", "cat", "sat", "down")
+
+
+def row(values, places=3):
+    """A row as an article prints it."""
+    return "[" + ", ".join(f"{x:.{places}f}" for x in values) + "]"
+
+
+def lines(values, places=2, end=""):
+    """A number for each of some words, a line each."""
+    pairs = zip(TOKENS, values, strict=False)
+    return "\n".join(f"{token}: {x:.{places}f}{end}" for token, x in pairs)
+
+
+def steps(scores, places=3):
+    """A softmax worked step by step, as lists show it; what each prints is rounded."""
+    shifted = scores - scores.max()
+    powers = np.exp(shifted)
+    return [
+        f"Scores: {row(scores, 1)}",
+        f"1. Find the max: {scores.max():.1f}",
+        f"2. Subtract the max: {row(shifted, 1)}",
+        f"3. Exponentiate: {row(powers, places)}",
+        f"4. Sum: {powers.sum():.{places}f}",
+        f"5. Normalize: {row(powers / powers.sum(), places)}",
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-30, 40), min_size=3, max_size=5, unique=True), st.integers(3, 5))
+def test_no_step_of_a_right_list_is_refuted(tenths, places) -> None:
+    """Each is rounded from what the one before was rounded from."""
+    assert refuted("\n\n".join(steps(np.array(tenths) / 10, places))) == {}
+
+
+@pytest.mark.parametrize(
+    ("step", "wrong", "right"),
+    [(1, "2.4", "2.2"), (2, "-1.4", "-1.2"), (3, "0.201", "0.301"), (4, "1.512", "1.412")],
+)
+def test_a_wrong_step_is_refuted(step, wrong, right) -> None:
+    """By its words alone: the block before may stand several steps above."""
+    listed = steps(np.array([2.2, 1.0, 0.0]))
+    assert right in listed[step]
+    listed[step] = listed[step].replace(right, wrong)
+    assert refuted("\n\n".join(listed))[wrong] == right
+
+
+def test_lines_of_words_are_a_row_and_what_softmax_makes_of_it_another() -> None:
+    scores = np.array([1.5, 0.5, -1.0, 2.0])
+    right = softmax(scores)
+    before = f"The raw scores are:\n\n```\n{lines(scores, 1)}\n```\n\nAfter softmax:\n\n```\n"
+    assert refuted(f"{before}{lines(100 * right, 1, '%')}\n```\n") == {}
+    # Shares in that order which no scale, mask or rounding of the scores gives.
+    wrong = refuted(f"{before}{lines([30, 20, 10, 40], 1, '%')}\n```\n")
+    assert wrong == {f"{x}.0%": f"{y:.1%}" for x, y in zip((30, 20, 10, 40), right, strict=True)}
+
+
+def test_scores_that_are_scaled_in_silence_are_no_wrong_softmax() -> None:
+    scores = np.array([4.0, 2.0, 1.0])
+    for divisor in (1, np.sqrt(2), 2, 8):
+        text = f"Scores: {row(scores, 1)}\n\nAttention weights after softmax:\n\n"
+        assert refuted(text + row(softmax(scores / divisor))) == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("`scores = Q @ K.T`", "```\nScores =\n{}\n```"),
+        ("Attention scores: `attention_scores = Q @ K.T`", "Attention scores:\n\n{}"),
+        ("$$S_{{ij}} = Q_i \\cdot K_j$$", "$$S = {}$$"),
+        ("```\nAttention scores = Q × Kᵀ\n```", "```\nAttention scores:\n{}\n```"),
+    ],
+)
+def test_a_block_is_what_its_name_or_its_words_were_defined_as(said, label) -> None:
+    """In other letters, in several words, or entry by entry."""
+    given_ = "Q = [[1, 0], [0, 2]]\n\nK = [[1, 1], [2, 0]]\n\n"
+    text = f"{given_}{said}\n\n{label}\n"
+    assert refuted(text.format("[[1, 2], [2, 0]]")) == {}
+    assert refuted(text.format("[[1, 3], [2, 0]]")) == {"3": "2"}
+
+
+def test_a_comment_has_the_result_of_the_statement_before_it() -> None:
+    code = "```python\nq = np.array([1.0, 0.5])\nK = np.array([[0.5, 1.0], [0.8, 0.2]])\n"
+    assert refuted(f"{code}s = q @ K.T\n# Result: [1.0, 0.9]\n```\n") == {}
+    assert refuted(f"{code}s = q @ K.T\n# Result: [1.0, 0.7]\n```\n") == {"0.7": "0.9"}
+    # Behind something else it says of that what it is.
+    assert refuted(f"{code}s = q @ K.T\n# T = 0.1: [1.0, 0.7]\n```\n") == {}
+
+
+def test_copies_of_a_wrong_figure_follow_from_it() -> None:
+    """In percent, as a row, under its name; a right figure has no such copies."""
+    text = (
+        "x = [1.0, 2.0, 3.0]\n\np = softmax(x) = [0.090, 0.265, 0.645]\n\n"
+        "The second gets 26.5% of it, and 64.5% goes to the last.\n\n## Then\n\n"
+        "p = [0.090, 0.265, 0.645]\n"
+    )
+    found = {(one.text, one.correct, one.cause) for one in audited(text).figures if one.cause}
+    copies = {("0.265", "0.245"), ("0.645", "0.665"), ("26.5%", "24.5%"), ("64.5%", "66.5%")}
+    assert {(text, right) for text, right, _ in found} == copies
+    assert {text for text, _, cause in found if cause == "carried"} >= {"26.5%", "64.5%"}
+
+
+def test_what_follows_is_corrected_with_its_root_or_neither_is() -> None:
+    found = audited("x = [1.0, 2.0]\n\ny = 2 x = [2.0, 5.0]\n\n$5.0^2 = 25.0$ and $y_2 + 1 = 6.0$")
+    result = fixed(found, audited)
+    assert result.text.count("5.0") == found.case.reading.article.source.count("5.0")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(3, 2) × (2, 4) = (3, 4)",
+        "X：(3, 2)\n\nW：(2, 2)\n\nQ = X × W：(3, 2)",
+        "`1  i = 2` and `2  i = 4`",
+        "ln(e) = 1, e^0 = 1, e = 1",
+        "ΔW = B × A = 0, B = 0",
+        "T = 4 and B = 2\n\n## Another\n\nWith B = 3 and T = 5.\n\n## A third\n\nB * T = 12",
+    ],
+)
+def test_shapes_and_numbers_of_other_examples_state_nothing(text) -> None:
+    assert refuted(text) == {}
