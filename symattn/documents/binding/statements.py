@@ -654,8 +654,9 @@ class Statements:
 
     def _mean(self, head: syntax.Tree, meaning: _Meaning) -> None:
         """Take what a name, and the part that it says it has in attention, means from here on."""
-        for key in {_key(head), _role(head)} - {""}:
-            self._meanings[key].append(meaning)
+        for key in dict.fromkeys((_key(head), _role(head))):
+            if key:
+                self._meanings[key].append(meaning)
 
     def _row(self, head: syntax.Tree, value: syntax.Tree) -> None:
         """Take a row with its label, of the matrix that the words before name."""
