@@ -243,11 +243,10 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     solution = case if isinstance(case, Solution) else solve(case)
     document = _Document(solution)
     slips, tried = _explained(document)
-    figures, statements = tuple(document.figures), tuple(document.statements)
     return Audit(
         solution.case,
-        figures,
-        statements,
+        tuple(document.figures),
+        tuple(document.statements),
         _systematic_error(document.figures),
         slips,
         tried,
@@ -389,8 +388,8 @@ class _Document:
         }
         for figure in self.figures:
             is_refuted = figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED
-            is_single = figure.span in right and figure.is_single_precision
-            if is_refuted and (is_single or figure.is_double_precision):
+            is_single = figure.span in right and figure.is_float(32)
+            if is_refuted and (is_single or figure.is_float(64)):
                 held = replace(figure.judgement, verdict=Verdict.HOLDS, within_rounding=True)
                 figure.judgement = held
 

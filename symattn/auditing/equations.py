@@ -28,7 +28,7 @@ from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
 from symattn.errors import SymattnError, short
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Nested, rows_of
+from symattn.expressions.shapes import rows_of
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs import nodes
@@ -64,7 +64,7 @@ class OperandPlaces:
             span
             for claim in claims
             if claim.key == "as_printed" and claim.spans is not None
-            for row in _rows(claim.spans)
+            for row in rows_of(claim.spans)
             for span in row
         }
 
@@ -129,10 +129,6 @@ class OperandPlaces:
 
 def _is_negative(number: ArticleNumber) -> bool:
     return number.text.startswith(("-", "\N{MINUS SIGN}"))
-
-
-def _rows(spans: Nested[Span]) -> Sequence[Sequence[Span]]:
-    return rows_of(spans)
 
 
 class Equations:
@@ -282,14 +278,10 @@ class _Settling:
         for number in self._equations.places.of(chain.claim):
             beside = self._at[number.span]
             is_wrong = any(figure.verdict is Verdict.REFUTED for figure in beside)
-            wider = _ANYTHING if is_wrong else self._widened(beside)
+            held = (self._reached[figure] for figure in beside if figure in self._reached)
+            wider = _ANYTHING if is_wrong else next(held, None)
             known.append(self._equations.known(number) if wider is None else wider)
         return self._equations.enclosed(chain.claim, chain.entry.i, chain.entry.j, known)
-
-    def _widened(self, figures: Sequence[Figure]) -> arb | None:
-        """Return what figures may be that hold as printed."""
-        reaches = (self._reached[figure] for figure in figures if figure in self._reached)
-        return next(reaches, None)
 
 
 def _is_true(chain: Figure) -> bool:

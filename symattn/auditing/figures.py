@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 # enclosure may touch the next.
 _SLACK = arb(2) ** -30
 
-#: So many digits floats of 32 bits have, and a few of their units are off.
-_SINGLE, _ULPS = 7, arb(2) ** -20
-#: The same of 64 bits.
-_DOUBLE, _LAST = 16, arb(2) ** -50
+#: So many digits floats of 32 and of 64 bits have, and a few of their units are off.
+_FLOATS = {32: (7, arb(2) ** -20), 64: (16, arb(2) ** -50)}
 
 #: What is said of a root that no slip explains.
 NO_CAUSE = Sentence("incorrect, no cause found")
@@ -259,21 +257,13 @@ class Figure:
         assert self.printed is not None
         return arb(self.printed.unit / 2)
 
-    @property
-    def is_single_precision(self) -> bool:
-        """Return whether the figure has as many digits as a float of 32 bits, and is no more
+    def is_float(self, bits: Literal[32, 64]) -> bool:
+        """Return whether the figure has as many digits as a float of so many bits, and is no more
         off."""
-        if self.printed is None or self.printed.digits < _SINGLE:
+        digits, part = _FLOATS[bits]
+        if self.printed is None or self.printed.digits < digits:
             return False
-        return bool(abs(self.number - self.entry.ball(FIRST)) < _ULPS * abs(self.number))
-
-    @property
-    def is_double_precision(self) -> bool:
-        """Return whether the figure has more digits than floats of 64 bits, and is as near as
-        these are."""
-        if self.printed is None or self.printed.digits < _DOUBLE:
-            return False
-        return bool(abs(self.number - self.entry.ball(FIRST)) < _LAST * abs(self.number))
+        return bool(abs(self.number - self.entry.ball(FIRST)) < part * abs(self.number))
 
     def rounds_from(self, value: arb) -> bool:
         """Return whether something in ``value`` rounds to the figure."""

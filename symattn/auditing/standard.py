@@ -98,18 +98,6 @@ def _flat(op: str, terms: Iterable[Term], neutral: Term) -> Term:
     return Term(op, tuple(flat)) if len(flat) > 1 else flat[0] if flat else neutral
 
 
-def negative(term: Term) -> Term:
-    """``-term``."""
-    if term.op == "number":
-        return term_number(-term.parts[0] + 0.0)
-    return term.parts[0] if term.op == "neg" else Term("neg", (term,))
-
-
-def divide(left: Term, right: Term) -> Term:
-    """``left / right``."""
-    return left if right is ONE or left is ZERO else Term("/", (left, right))
-
-
 class TermScalars:
     """Terms as the scalars of :class:`~symattn.programs.entrywise.Entrywise`."""
 
@@ -134,7 +122,9 @@ class TermScalars:
 
     def negative(self, x: Term) -> Term:
         """``-x``."""
-        return negative(x)
+        if x.op == "number":
+            return term_number(-x.parts[0] + 0.0)
+        return x.parts[0] if x.op == "neg" else Term("neg", (x,))
 
     def divisor(self, y: Term) -> Term:
         """Nothing is to be made ready."""
@@ -142,7 +132,7 @@ class TermScalars:
 
     def quotient(self, x: Term, divisor: Term) -> Term:
         """``x / divisor``."""
-        return divide(x, divisor)
+        return x if divisor is ONE or x is ZERO else Term("/", (x, divisor))
 
     def function(self, name: Elementwise, x: Term) -> Term:
         """``exp(x)`` and the like."""
@@ -448,18 +438,13 @@ class Recipes:
         return self._definitions[place]
 
     def _shifted(self, node: Node, i: int, j: int) -> Iterator[Term]:
+        scalars = TermScalars()
         scores = [self.at(node.operands[0], i, k) for k in range(node.grid[1])]
         for shift in dict.fromkeys(scores):
             if shift.key in self.subtracted:
-                powers = [self._power(add([s, negative(shift)]), s is shift) for s in scores]
-                yield divide(powers[j], add(powers))
-
-    @staticmethod
-    def _power(term: Term, is_one: bool = False) -> Term:
-        """``exp(term)``; of a masked score 0."""
-        if any(part is MASKED for part in (term, *term.parts)):
-            return ZERO
-        return Term("exp", (term,)) if not is_one else Term("exp", (ZERO,))
+                less = scalars.negative(shift)
+                powers = [_power(ZERO if s is shift else add([s, less])) for s in scores]
+                yield scalars.quotient(powers[j], add(powers))
 
     def _made(self, node: Node, i: int, j: int) -> Term:
         """Return what a node's operation makes of its operands' entries."""
@@ -495,6 +480,12 @@ class Recipes:
         if place not in self._entries:
             self._entries[place] = Term("entry", place)
         return self._entries[place]
+
+
+def _power(term: Term) -> Term:
+    """``exp(term)``; of a masked score 0."""
+    is_masked = any(part is MASKED for part in (term, *term.parts))
+    return ZERO if is_masked else Term("exp", (term,))
 
 
 def _ratio(left: Rows, right: Rows) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from symattn.auditing.prints import PrintedRecomputation
+from symattn.auditing.search import PrintedRecomputation
 from symattn.auditing.standard import Recipes
 from symattn.cases.case import make
 from symattn.crosscheck.calls import FUNCTIONS as CROSSCHECKED

@@ -580,8 +580,8 @@ class _Follower:
         if members:
             right = reader.opaque(value, ()) if right is None else right
             spans = (*(one.span for one in members), reader.span(value))
-            links: tuple[Link, ...] = ("=",) * len(members)
-            yield Chain((*members, right), links, spans, is_code=True)
+            equal: Link = "="
+            yield Chain((*members, right), (equal,) * len(members), spans, is_code=True)
 
     def _set(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> set[str]:
         """``S[i, j] = value`` of an array that is being filled; ``S[mask == 0] = -inf``, which
