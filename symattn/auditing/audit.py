@@ -301,7 +301,7 @@ def _as_printed(figure: Figure, comes_of_right_figures: Callable[[Figure], bool]
     before it: who works by hand goes on with the digits on paper."""
     if not comes_of_right_figures(figure):
         return False
-    figure.judgement = replace(figure.judgement, verdict=Verdict.HOLDS, as_printed=True)
+    figure.verdict, figure.as_printed = Verdict.HOLDS, True
     return True
 
 
@@ -390,8 +390,7 @@ class _Document:
             is_refuted = figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED
             is_single = figure.span in right and figure.is_float(32)
             if is_refuted and (is_single or figure.is_float(64)):
-                held = replace(figure.judgement, verdict=Verdict.HOLDS, within_rounding=True)
-                figure.judgement = held
+                figure.verdict, figure.within_rounding = Verdict.HOLDS, True
 
     def _settle_both(self) -> None:
         """Let no place hold as one thing and be refuted as another. What repeats an input is
@@ -454,7 +453,9 @@ class _Document:
         for i, row in enumerate(claim.printed):
             for j, printed in enumerate(row):
                 entry = EntryValue(quantity, i, j)
+                reach = partial(self._reach, claim, entry)
                 figure = Figure(
+                    **vars(self._standard.judge(entry, printed, places, reach)),
                     order=len(self.figures),
                     claim=claim,
                     at=keys(node.shape, i, j),
@@ -462,9 +463,6 @@ class _Document:
                     entry=entry,
                     node=node,
                     term=self.recipes.at(node, i, j),
-                    judgement=self._standard.judge(
-                        entry, printed, places, partial(self._reach, claim, entry)
-                    ),
                     line=claim.line,
                 )
                 if figure.span and self.solution.case.reading:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from math import inf
@@ -58,15 +57,12 @@ class OperandPlaces:
         self._starts = [number.span.start for number in self._numbers]
         given = reading.given.values() if reading else ()
         self._rounded = [one.span for one in given if one.is_rounded and one.span]
-        claims = reading.claims if reading else ()
         #: Where the results of mere numbers stand.
-        self._worked = {
-            span
-            for claim in claims
-            if claim.key == "as_printed" and claim.spans is not None
-            for row in rows_of(claim.spans)
-            for span in row
-        }
+        self._worked: set[Span] = set()
+        for claim in reading.claims if reading else ():
+            if claim.key == "as_printed" and claim.spans is not None:
+                rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
+                self._worked.update(*rows)
 
     def result(self, number: ArticleNumber) -> ArticleNumber | None:
         """Return where the result that a number is was printed: there, or what says the same
@@ -232,7 +228,7 @@ class _Settling:
             return False
         self._reached[figure] = reach
         self._earlier[figure.term.key].append(figure)
-        figure.judgement = replace(figure.judgement, verdict=Verdict.HOLDS, as_printed=True)
+        figure.verdict, figure.as_printed = Verdict.HOLDS, True
         return True
 
     def _repeated(self, figure: Figure) -> arb | None:

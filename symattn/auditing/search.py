@@ -38,7 +38,7 @@ from symattn.auditing.edits import (
     rederived,
     with_entries,
 )
-from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind
+from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind, reached
 from symattn.auditing.standard import (
     LEAVES,
     MASKED,
@@ -704,7 +704,7 @@ class Prints:
         return figures[:count], figures[count].order + 1 if count < len(figures) else inf
 
 
-@dataclass
+@dataclass(eq=False)
 class RecomputedValue:
     """A value that was recomputed: ``figures`` are those it was taken from,
     ``below`` the entries it was computed from; ``choice`` says whether there
@@ -746,15 +746,8 @@ class RecomputedValue:
 
     def used(self) -> list[Figure]:
         """All figures that it was taken from, in order."""
-        figures: dict[int, Figure] = {}
-        seen: set[int] = set()
-        waiting = [self]
-        while waiting:
-            item = waiting.pop()
-            if id(item) not in seen:
-                seen.add(id(item))
-                figures |= {figure.order: figure for figure in item.figures}
-                waiting += item.below
+        every = reached([self], lambda item: item.below)
+        figures = {figure.order: figure for item in every for figure in item.figures}
         return [figures[order] for order in sorted(figures)]
 
 

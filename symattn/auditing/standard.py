@@ -159,7 +159,7 @@ class TermScalars:
 Detail = Literal["", "coarse", "vacuous"]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Judgement:
     """The judgement on one printed figure.
 
@@ -418,12 +418,6 @@ class Recipes:
         term = self._run[node].at(i, j)
         return MASKED if isinstance(term, Masked) else term
 
-    def work(self, node: Node, i: int, j: int) -> Term:
-        """Return what an entry is computed as, though it has a name; an input is itself."""
-        name = self.names.get(node.serial)
-        terms = self.definitions(name, i, j) if name else ()
-        return terms[0] if terms else self.at(node, i, j)
-
     def definitions(self, name: str, i: int, j: int) -> tuple[Term, ...]:
         """Return what an entry of a step is computed as; for weights also with a
         score subtracted that the document subtracts."""
@@ -477,9 +471,7 @@ class Recipes:
     def entry(self, name: str, i: int, j: int) -> Term:
         """An entry of a named quantity, as a leaf."""
         place = (name, i, j)
-        if place not in self._entries:
-            self._entries[place] = Term("entry", place)
-        return self._entries[place]
+        return self._entries.setdefault(place, Term("entry", place))
 
 
 def _power(term: Term) -> Term:

@@ -167,18 +167,16 @@ def scanned(string: str, latex: bool, prose: bool = False) -> Iterator[NotationT
         elif kind == "number" and depth > 0 and text.isdigit() and _POINT.match(string, at):
             # As programs print arrays: "[1. 0.]".
             text, at = text + ".", at + 1
-        yield from _tokens(kind, text, start, at, spaced, latex, string)
+        yield from _tokens(NotationToken(kind, text, start, at, spaced), latex, string)
         spaced = False
 
 
-def _tokens(
-    kind: str, text: str, start: int, end: int, spaced: bool, latex: bool, string: str
-) -> Iterator[NotationToken]:
+def _tokens(found: NotationToken, latex: bool, string: str) -> Iterator[NotationToken]:
     """Yield what one match becomes."""
+    kind, text, start, end, spaced = found
     match kind:
         case "number":
-            text = _MINUS.sub("-", text).replace(EITHER, ",")
-            yield NotationToken("number", text, start, end, spaced)
+            yield found._replace(text=_MINUS.sub("-", text).replace(EITHER, ","))
         case "groups":
             if text.count("{,}") == 1 and re.fullmatch("[0-9{},]++", text):
                 # A decimal comma, or one between thousands: both are in use.
@@ -188,52 +186,47 @@ def _tokens(
                 is_decimal = comma and re.search("['’\u2009\u202f\xa0]", whole)
                 text = f"{whole}.{part}" if is_decimal else text
                 text = re.sub("[^0-9.]", "", text)
-            yield NotationToken("number", text, start, end, spaced)
+            yield found._replace(kind="number", text=text)
         case "comma":
-            yield NotationToken("number", text.replace("{,}", "."), start, end, spaced)
+            yield found._replace(kind="number", text=text.replace("{,}", "."))
         case "dotted" | "address" | "hyphen":
-            yield NotationToken("other", text, start, end, spaced)
+            yield found._replace(kind="other")
         case "gradient":
             yield NotationToken("command", "∂", start, start + 1, spaced)
             yield NotationToken("name", text[1:], start + 1, end)
-        case "short" | "word":
-            yield NotationToken("name", text, start, end, spaced)
         case "name" if latex:
-            yield from _letters(text, start, spaced)
-        case "name":
-            yield NotationToken("name", text, start, end, spaced)
+            yield from _letters(found)
+        case "name" | "short" | "word":
+            yield found._replace(kind="name")
         case "environment":
-            name = text[text.index("{") + 1 : -1].rstrip("*")
-            yield NotationToken(
-                "open" if text.startswith(r"\b") else "close", rf"\{name}", start, end
-            )
+            name, opens = text[text.index("{") + 1 : -1].rstrip("*"), text.startswith(r"\b")
+            yield NotationToken("open" if opens else "close", rf"\{name}", start, end)
         case "lowered" | "raised":
             # A script, whose sign and braces have no width.
             letters = LOWERED if kind == "lowered" else RAISED
             yield NotationToken("script", "_" if kind == "lowered" else "^", start, start, spaced)
             yield NotationToken("open", "{", start, start)
-            for match in re.finditer("[0-9]+|.", "".join(map(letters.__getitem__, text))):
-                yield _script(match[0], start + match.start(), start + match.end())
+            for sign in re.finditer("[0-9]+|.", "".join(map(letters.__getitem__, text))):
+                yield _script(sign[0], start + sign.start(), start + sign.end())
             yield NotationToken("close", "}", end, end)
         case _:
-            yield from _sign(text, start, end, spaced, latex, string)
+            yield from _sign(found, latex, string)
 
 
-def _letters(text: str, start: int, spaced: bool) -> Iterator[NotationToken]:
+def _letters(run: NotationToken) -> Iterator[NotationToken]:
     """A run of letters in LaTeX: one name, or each a name of its own."""
-    if text in FUNCTIONS or text == "Attention" or _WORD.fullmatch(text):
-        yield NotationToken("name", text, start, start + len(text), spaced)
+    if run.text in FUNCTIONS or run.text == "Attention" or _WORD.fullmatch(run.text):
+        yield run
         return
-    for i, letter in enumerate(text):
-        yield NotationToken("name", letter, start + i, start + i + 1, spaced and not i)
+    for at, letter in enumerate(run.text, run.start):
+        yield NotationToken("name", letter, at, at + 1, run.spaced and at == run.start)
 
 
-def _sign(
-    text: str, start: int, end: int, spaced: bool, latex: bool, string: str
-) -> Iterator[NotationToken]:
+def _sign(found: NotationToken, latex: bool, string: str) -> Iterator[NotationToken]:
     """A command, an operator or any other character."""
+    text = found.text
     kind, spelt = SIGNS.get(text, ("", text))
-    if kind == "prime" and not (latex or len(text) > 1 or is_prime(string, start)):
+    if kind == "prime" and not (latex or len(text) > 1 or is_prime(string, found.start)):
         kind = "other"
     elif kind == "blank" and latex:
         return
@@ -243,7 +236,7 @@ def _sign(
         # A letter with an accent is a name, one of another alphabet is not.
         is_letter = text.isalpha() and unicodedata.normalize("NFD", text)[0].isascii()
         kind = "name" if is_letter else "other"
-    yield NotationToken(kind, spelt, start, end, spaced)
+    yield found._replace(kind=kind, text=spelt)
 
 
 def _script(text: str, start: int, end: int) -> NotationToken:

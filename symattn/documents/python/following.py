@@ -102,7 +102,7 @@ def _parts(node: ast.expr) -> Sequence[ast.expr] | None:
             return parts
         case ast.FormattedValue(value=value) | ast.Starred(value=value):
             return [value]
-        case ast.ListComp(element, turns) if (inner := _formatted(element)) is not None:
+        case ast.ListComp(element, turns) if (inner := _formatted(element)) is not element:
             return [ast.copy_location(ast.ListComp(inner, turns), node)]
         case ast.BinOp(left=left, op=ast.Add(), right=right) if _is_text(left) or _is_text(right):
             return [left, right]
@@ -134,14 +134,12 @@ def _each(
             yield mention(reader.opaque(element), reader.span(element))
 
 
-def _formatted(element: ast.expr) -> ast.expr | None:
-    """Return what ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; None of others."""
+def _formatted(element: ast.expr) -> ast.expr:
+    """Return what ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; others themselves."""
     match element:
         case ast.JoinedStr(values=[ast.FormattedValue(value=value)]):
             return value
-        case ast.Call() if (inner := bare(element)) is not element:
-            return inner
-    return None
+    return bare(element)
 
 
 def bare(node: ast.expr) -> ast.expr:
