@@ -86,11 +86,6 @@ def add(terms: list[Term]) -> Term:
     return _flat("+", terms, ZERO)
 
 
-def multiply(left: Term, right: Term) -> Term:
-    """A flat product; a product by 0 is 0, by 1 the other factor."""
-    return ZERO if left is ZERO or right is ZERO else _flat("*", (left, right), ONE)
-
-
 def _flat(op: str, terms: Iterable[Term], neutral: Term) -> Term:
     flat: list[Term] = []
     for term in terms:
@@ -117,8 +112,8 @@ class TermScalars:
                 return add(terms)
 
     def sum_of_products(self, pairs: Iterable[tuple[Term, Term]]) -> Term:
-        """A sum of products."""
-        return add([multiply(left, right) for left, right in pairs])
+        """A flat sum of products; one by 0 is 0, by 1 the other factor."""
+        return add([ZERO if ZERO in pair else _flat("*", pair, ONE) for pair in pairs])
 
     def negative(self, x: Term) -> Term:
         """``-x``."""

@@ -276,11 +276,7 @@ class Grammar:
                 return PrintedFigure("-inf", self.span(self.at - 2, self.at))
             powered = self.peek(1).kind == "script"
             if following.kind == "number" and not powered and self._glued(self.at - 1, self.at):
-                self._bounded(following)
-                self.at += 1
-                figure = self.figure(self.at - 1, negative=True)
-                self.at += self.peek().kind == "percent"
-                return self.after(figure)
+                return self.after(self._number(negative=True))
             return syntax.Negative(self.unary())
         finally:
             self.depth -= 1
@@ -297,11 +293,16 @@ class Grammar:
 
     def _bounded(self, token: NotationToken) -> None:
         """Refuse a number that nobody would print."""
-        if len(token.text) > DIGITS.most or "," in token.text:
-            raise UnreadNotation
         exponent = token.text.lower().partition("e")[2]
-        if len(exponent) > 4:
+        if len(token.text) > DIGITS.most or "," in token.text or len(exponent) > 4:
             raise UnreadNotation
+
+    def _number(self, negative: bool = False) -> PrintedFigure:
+        """The figure of the next number, which is passed over with its percent sign."""
+        at = self.at
+        self._bounded(self.peek())
+        self.at += 1 + (self.peek(1).kind == "percent")
+        return self.figure(at, negative)
 
     def postfix(self) -> Tree:
         """A value with what stands behind and above it."""
@@ -324,18 +325,14 @@ class Grammar:
         count = 0
         while True:
             count = self._bound(count)
-            token = self.peek()
+            token, following = self.peek(), self.peek(1)
+            is_attribute = token.text == "." and following.text == "T"
             if token.kind == "prime" and not isinstance(tree, PrintedFigure):
                 self.at += 1
                 tree = syntax.Transposed(tree)
             elif token.kind == "script":
                 tree = scripts.scripted(self, tree, token.text)
-            elif (
-                token.text == "."
-                and self.peek(1).text == "T"
-                and not token.spaced
-                and not self.peek(1).spaced
-            ):
+            elif is_attribute and not (token.spaced or following.spaced):
                 self.at += 2
                 tree = syntax.Transposed(tree)
             elif token.text == "[" and not token.spaced and not isinstance(tree, PrintedFigure):
@@ -351,11 +348,7 @@ class Grammar:
         token = self.peek()
         match token.kind:
             case "number":
-                self._bounded(token)
-                self.at += 1
-                figure = self.figure(self.at - 1)
-                self.at += self.peek().kind == "percent"
-                return figure
+                return self._number()
             case "name":
                 return scripts.name(self)
             case "open":

@@ -197,11 +197,7 @@ class CodeScope:
             case syntax.Name(name):
                 return self.shapes.get(name)
             case syntax.Array(items):
-                inner = items[0]
-                return (
-                    len(items),
-                    *((len(inner.items),) if isinstance(inner, syntax.Array) else ()),
-                )
+                return len(items), *_length(items[0])
             case syntax.Literal():
                 return ()
             case syntax.Transposed(operand):

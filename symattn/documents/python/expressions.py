@@ -207,9 +207,8 @@ class ExpressionReader:
 
     def _figure(self, node: ast.Constant, span: Span, sign: str = "") -> list[PrintedFigure]:
         text = self.written(node)
-        return (
-            [PrintedFigure(sign + text.replace("_", ""), span)] if _NUMBER.fullmatch(text) else []
-        )
+        is_number = _NUMBER.fullmatch(text)
+        return [PrintedFigure(sign + text.replace("_", ""), span)] if is_number else []
 
     # -- kinds of expressions ---------------------------------------------------------
 

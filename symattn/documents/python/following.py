@@ -723,9 +723,8 @@ class _Follower:
             (chain,) = first.pieces
             assert isinstance(chain, Chain)
             self.frame.bind(name, UNKNOWN if tree is None else tree)
-            right = (
-                Opaque(self.source.string(first.node)[:400], chain.span) if tree is None else tree
-            )
+            unread = Opaque(self.source.string(first.node)[:400], chain.span)
+            right = unread if tree is None else tree
             whole = replace(chain, members=(Named(name, chain.spans[0]), right))
             gone = {id(event) for event, _, _ in entries}
             self.events[start:] = [

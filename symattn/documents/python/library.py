@@ -554,9 +554,8 @@ def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value, scope: CodeScope
     if is_itself:
         raise UnreadCode
     if fill == MASKED:
-        return (
-            call("causal", scores) if keep == call("triangle") else call("mask", scores, kept(keep))
-        )
+        is_causal = keep == call("triangle")
+        return call("causal", scores) if is_causal else call("mask", scores, kept(keep))
     if not isinstance(fill, syntax.Literal) or fill == INFINITE:
         raise UnreadCode
     left = kept(negated(keep))
