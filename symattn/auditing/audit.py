@@ -243,11 +243,10 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     solution = case if isinstance(case, Solution) else solve(case)
     document = _Document(solution)
     slips, tried = _explained(document)
-    figures, statements = tuple(document.figures), tuple(document.statements)
     return Audit(
         solution.case,
-        figures,
-        statements,
+        tuple(document.figures),
+        tuple(document.statements),
         _systematic_error(document.figures),
         slips,
         tried,
@@ -302,7 +301,7 @@ def _as_printed(figure: Figure, comes_of_right_figures: Callable[[Figure], bool]
     before it: who works by hand goes on with the digits on paper."""
     if not comes_of_right_figures(figure):
         return False
-    figure.judgement = replace(figure.judgement, verdict=Verdict.HOLDS, as_printed=True)
+    figure.verdict, figure.as_printed = Verdict.HOLDS, True
     return True
 
 
@@ -389,10 +388,9 @@ class _Document:
         }
         for figure in self.figures:
             is_refuted = figure.claim.is_arithmetic and figure.verdict is Verdict.REFUTED
-            is_single = figure.span in right and figure.is_single_precision
-            if is_refuted and (is_single or figure.is_double_precision):
-                held = replace(figure.judgement, verdict=Verdict.HOLDS, within_rounding=True)
-                figure.judgement = held
+            is_single = figure.span in right and figure.is_float(32)
+            if is_refuted and (is_single or figure.is_float(64)):
+                figure.verdict, figure.within_rounding = Verdict.HOLDS, True
 
     def _settle_both(self) -> None:
         """Let no place hold as one thing and be refuted as another. What repeats an input is
@@ -455,7 +453,9 @@ class _Document:
         for i, row in enumerate(claim.printed):
             for j, printed in enumerate(row):
                 entry = EntryValue(quantity, i, j)
+                reach = partial(self._reach, claim, entry)
                 figure = Figure(
+                    **vars(self._standard.judge(entry, printed, places, reach)),
                     order=len(self.figures),
                     claim=claim,
                     at=keys(node.shape, i, j),
@@ -463,9 +463,6 @@ class _Document:
                     entry=entry,
                     node=node,
                     term=self.recipes.at(node, i, j),
-                    judgement=self._standard.judge(
-                        entry, printed, places, partial(self._reach, claim, entry)
-                    ),
                     line=claim.line,
                 )
                 if figure.span and self.solution.case.reading:

@@ -132,12 +132,9 @@ class Model:
     @np.errstate(all="ignore")
     def _take_all(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
-            self._take(node)
-
-    def _take(self, node: Node) -> None:
-        matrix = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
-        self._made[node.serial] = matrix
-        self._used[node.serial] = self._fixed_in(node, matrix)
+            matrix = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
+            self._made[node.serial] = matrix
+            self._used[node.serial] = self._fixed_in(node, matrix)
 
     def _apply(self, node: Node, instead: Mapping[int, Matrix]) -> Matrix:
         operands = [instead[x.serial] if x.serial in instead else self[x] for x in node.operands]

@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from math import inf
@@ -28,7 +27,7 @@ from symattn.documents.reading import ArticleNumber, Reading
 from symattn.documents.text import Span
 from symattn.errors import SymattnError, short
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Nested, rows_of
+from symattn.expressions.shapes import rows_of
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs import nodes
@@ -58,15 +57,12 @@ class OperandPlaces:
         self._starts = [number.span.start for number in self._numbers]
         given = reading.given.values() if reading else ()
         self._rounded = [one.span for one in given if one.is_rounded and one.span]
-        claims = reading.claims if reading else ()
         #: Where the results of mere numbers stand.
-        self._worked = {
-            span
-            for claim in claims
-            if claim.key == "as_printed" and claim.spans is not None
-            for row in _rows(claim.spans)
-            for span in row
-        }
+        self._worked: set[Span] = set()
+        for claim in reading.claims if reading else ():
+            if claim.key == "as_printed" and claim.spans is not None:
+                rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
+                self._worked.update(*rows)
 
     def result(self, number: ArticleNumber) -> ArticleNumber | None:
         """Return where the result that a number is was printed: there, or what says the same
@@ -129,10 +125,6 @@ class OperandPlaces:
 
 def _is_negative(number: ArticleNumber) -> bool:
     return number.text.startswith(("-", "\N{MINUS SIGN}"))
-
-
-def _rows(spans: Nested[Span]) -> Sequence[Sequence[Span]]:
-    return rows_of(spans)
 
 
 class Equations:
@@ -236,7 +228,7 @@ class _Settling:
             return False
         self._reached[figure] = reach
         self._earlier[figure.term.key].append(figure)
-        figure.judgement = replace(figure.judgement, verdict=Verdict.HOLDS, as_printed=True)
+        figure.verdict, figure.as_printed = Verdict.HOLDS, True
         return True
 
     def _repeated(self, figure: Figure) -> arb | None:
@@ -282,14 +274,10 @@ class _Settling:
         for number in self._equations.places.of(chain.claim):
             beside = self._at[number.span]
             is_wrong = any(figure.verdict is Verdict.REFUTED for figure in beside)
-            wider = _ANYTHING if is_wrong else self._widened(beside)
+            held = (self._reached[figure] for figure in beside if figure in self._reached)
+            wider = _ANYTHING if is_wrong else next(held, None)
             known.append(self._equations.known(number) if wider is None else wider)
         return self._equations.enclosed(chain.claim, chain.entry.i, chain.entry.j, known)
-
-    def _widened(self, figures: Sequence[Figure]) -> arb | None:
-        """Return what figures may be that hold as printed."""
-        reaches = (self._reached[figure] for figure in figures if figure in self._reached)
-        return next(reaches, None)
 
 
 def _is_true(chain: Figure) -> bool:

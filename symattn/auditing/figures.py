@@ -6,12 +6,12 @@ Statements decided exactly.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from flint import arb
@@ -43,14 +43,13 @@ if TYPE_CHECKING:
 # enclosure may touch the next.
 _SLACK = arb(2) ** -30
 
-#: So many digits floats of 32 bits have, and a few of their units are off.
-_SINGLE, _ULPS = 7, arb(2) ** -20
-#: The same of 64 bits.
-_DOUBLE, _LAST = 16, arb(2) ** -50
+#: So many digits floats of 32 and of 64 bits have, and a few of their units are off.
+_FLOATS = {32: (7, arb(2) ** -20), 64: (16, arb(2) ** -50)}
 
 #: What is said of a root that no slip explains.
 NO_CAUSE = Sentence("incorrect, no cause found")
 
+T = TypeVar("T")
 CauseKind = Literal["truncated", "rounded-inputs", "carried", "root", "last-digit"]
 
 
@@ -104,8 +103,8 @@ class Cause:
         return f"<Cause {self.kind}: {short(self.reason)!r}>"
 
 
-@dataclass(eq=False)
-class Figure:
+@dataclass(eq=False, kw_only=True)
+class Figure(Judgement):
     """One printed number, judged.
 
     ``at`` is its index inside the printed row or matrix; ``term`` says what
@@ -120,7 +119,6 @@ class Figure:
     entry: EntryValue
     node: Node
     term: Term
-    judgement: Judgement
     why: Cause | None = None
     line: int = 0
     printed_at: str = ""
@@ -130,39 +128,14 @@ class Figure:
         return f"<{self.label} = {self.text}: {self.verdict}{cause}>"
 
     @property
-    def verdict(self) -> Verdict:
-        """Return whether the figure holds at its printed places."""
-        return self.judgement.verdict
-
-    @property
-    def correct(self) -> str:
-        """The right figure as the printed one is; see :class:`Judgement`."""
-        return self.judgement.correct
-
-    @property
-    def off(self) -> int | None:
-        """Return how many units of its last place it is too large; None where that is no number."""
-        return self.judgement.off
-
-    @property
     def coarse(self) -> bool:
         """Return whether it holds as a bare whole number of a quantity that is not whole."""
-        return self.judgement.detail == "coarse"
+        return self.detail == "coarse"
 
     @property
     def vacuous(self) -> bool:
         """Return whether it holds with so few digits that almost anything would."""
-        return self.judgement.detail == "vacuous"
-
-    @property
-    def within_rounding(self) -> bool:
-        """Return whether it holds only if its operands were rounded to what is printed of them."""
-        return self.judgement.within_rounding
-
-    @property
-    def as_printed(self) -> bool:
-        """Return whether it holds as the document's own equation gives it, and is not exact."""
-        return self.judgement.as_printed
+        return self.detail == "vacuous"
 
     @property
     def cause(self) -> CauseKind | Literal[""]:
@@ -259,21 +232,13 @@ class Figure:
         assert self.printed is not None
         return arb(self.printed.unit / 2)
 
-    @property
-    def is_single_precision(self) -> bool:
-        """Return whether the figure has as many digits as a float of 32 bits, and is no more
+    def is_float(self, bits: Literal[32, 64]) -> bool:
+        """Return whether the figure has as many digits as a float of so many bits, and is no more
         off."""
-        if self.printed is None or self.printed.digits < _SINGLE:
+        digits, part = _FLOATS[bits]
+        if self.printed is None or self.printed.digits < digits:
             return False
-        return bool(abs(self.number - self.entry.ball(FIRST)) < _ULPS * abs(self.number))
-
-    @property
-    def is_double_precision(self) -> bool:
-        """Return whether the figure has more digits than floats of 64 bits, and is as near as
-        these are."""
-        if self.printed is None or self.printed.digits < _DOUBLE:
-            return False
-        return bool(abs(self.number - self.entry.ball(FIRST)) < _LAST * abs(self.number))
+        return bool(abs(self.number - self.entry.ball(FIRST)) < part * abs(self.number))
 
     def rounds_from(self, value: arb) -> bool:
         """Return whether something in ``value`` rounds to the figure."""
@@ -290,16 +255,19 @@ class Figure:
         return bool(beyond + slack > 0 and beyond + slack < 2 * self._half)
 
 
-def behind(figure: Figure, cause: Callable[[Figure], Cause | None]) -> Iterator[Figure]:
-    """A figure, those that its ``cause`` speaks of, those that theirs do, and so on."""
-    waiting, seen = [figure], set()
+def reached(starts: Iterable[T], further: Callable[[T], Iterable[T]]) -> Iterator[T]:
+    """Some things, what they lead further to, what that does, and so on, each once."""
+    waiting, seen = [*starts], set[T]()
     while waiting:
-        current = waiting.pop()
-        if current not in seen:
+        if (current := waiting.pop()) not in seen:
             seen.add(current)
             yield current
-            known = cause(current)
-            waiting += known.because if known else ()
+            waiting += further(current)
+
+
+def behind(figure: Figure, cause: Callable[[Figure], Cause | None]) -> Iterator[Figure]:
+    """A figure, those that its ``cause`` speaks of, those that theirs do, and so on."""
+    return reached([figure], lambda one: known.because if (known := cause(one)) else ())
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ class _Corrected:
         known = {
             span
             for span, figures in figures_at(_judged(self.audit)).items()
-            if _is_of_names(figures)
+            if not all(figure.claim.is_arithmetic for figure in figures)
         }
         corrected = {fix.span for fix in fixes.values()}
         for number in self.audit.numbers:
@@ -192,10 +192,6 @@ class _Corrected:
             if len(written(number.text).digits) > 1:
                 why = f"{fix.printed} was corrected to {fix.correct} before, and may be repeated"
                 yield UnfixedFigure(number.span, "", number.text, why)
-
-
-def _is_of_names(figures: Iterable[Figure]) -> bool:
-    return any(not figure.claim.is_arithmetic for figure in figures)
 
 
 def _refused(article: Article, why: str) -> CorrectedArticle:
@@ -416,7 +412,11 @@ def _doubtful(audit: Audit) -> set[int]:
         suspect.claim.number
         for suspect in audit.figures
         if (suspect.cause == "root" and suspect.explained is None)
-        or (suspect.verdict is Verdict.REFUTED and not supposed.isdisjoint(_names(suspect)))
+        or (
+            suspect.verdict is Verdict.REFUTED
+            and not suspect.claim.is_arithmetic
+            and not supposed.isdisjoint(syntax.names(suspect.claim.tree))
+        )
     )
     return {
         claim for claim, count in wrong.items() if count >= _MANY and 2 * count > figures[claim]
@@ -430,10 +430,6 @@ def _supposed(reading: Reading) -> set[str]:
         if step.assumed or not names.isdisjoint(syntax.names(step.tree)):
             names.add(name)
     return names
-
-
-def _names(figure: Figure) -> Iterable[str]:
-    return () if figure.claim.is_arithmetic else syntax.names(figure.claim.tree)
 
 
 def _crossing(spans: Iterable[Span]) -> set[Span]:

@@ -480,44 +480,33 @@ def _cause(slip: Slip) -> dict[str, Any]:
 
 def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
     """A figure or a statement, with the same keys in the same order."""
-    claim = judged.claim
-    about: dict[str, Any] = {
+    claim, figure = judged.claim, judged if isinstance(judged, Figure) else None
+    because = figure.because if figure else ()
+    candidates = figure.candidates if figure else ()
+    slip = figure.explained if figure else None
+    return {
         "where": claim.where,
         "of": claim.text,
         "arithmetic": claim.is_arithmetic,
-        "at": [],
-        **dict.fromkeys(("printed", "correct", "exact")),
+        "at": [*figure.at] if figure else [],
+        "printed": figure.text if figure else None,
+        "correct": figure.correct if figure else None,
+        "exact": (figure.exact or None) if figure else None,
         "verdict": str(judged.verdict),
-        "cause": None,
-        "because": [],
-        "cause_of": None,
-        "candidates": [],
-        **dict.fromkeys(("slip", "reason")),
-        **dict.fromkeys(("vacuous", "coarse", "as_printed"), False),
+        "cause": (figure.cause or None) if figure else None,
+        "because": [f"{source.claim.where}: {source.label}" for source in because],
+        "cause_of": audit.causes.index(slip) if slip else None,
+        "candidates": [{"sentence": said, "bits": round(bits, 1)} for said, bits in candidates],
+        "slip": (figure.slip or None) if figure else None,
+        "reason": (judged.reason if isinstance(judged, Figure) else judged.doubt) or None,
+        "vacuous": figure is not None and figure.vacuous,
+        "coarse": figure is not None and figure.coarse,
+        "as_printed": figure is not None and figure.as_printed,
         "within_rounding": judged.within_rounding,
         "status": "local" if claim.is_local else "bound",
         "confirmed": bool(claim.doubt),
         "basis": claim.basis,
         **_place_as_dict(audit.case, region(audit.case, judged)),
-    }
-    if isinstance(judged, Statement):
-        return about | {"reason": judged.doubt or None}
-    return about | {
-        "at": list(judged.at),
-        "printed": judged.text,
-        "correct": judged.correct,
-        "exact": judged.exact or None,
-        "cause": judged.cause or None,
-        "because": [f"{source.claim.where}: {source.label}" for source in judged.because],
-        "cause_of": audit.causes.index(judged.explained) if judged.explained else None,
-        "candidates": [
-            {"sentence": sentence, "bits": round(bits, 1)} for sentence, bits in judged.candidates
-        ],
-        "slip": judged.slip or None,
-        "reason": judged.reason or None,
-        "vacuous": judged.vacuous,
-        "coarse": judged.coarse,
-        "as_printed": judged.as_printed,
     }
 
 

@@ -86,28 +86,11 @@ def add(terms: list[Term]) -> Term:
     return _flat("+", terms, ZERO)
 
 
-def multiply(left: Term, right: Term) -> Term:
-    """A flat product; a product by 0 is 0, by 1 the other factor."""
-    return ZERO if left is ZERO or right is ZERO else _flat("*", (left, right), ONE)
-
-
 def _flat(op: str, terms: Iterable[Term], neutral: Term) -> Term:
     flat: list[Term] = []
     for term in terms:
         flat += term.parts if term.op == op else [term] if term is not neutral else []
     return Term(op, tuple(flat)) if len(flat) > 1 else flat[0] if flat else neutral
-
-
-def negative(term: Term) -> Term:
-    """``-term``."""
-    if term.op == "number":
-        return term_number(-term.parts[0] + 0.0)
-    return term.parts[0] if term.op == "neg" else Term("neg", (term,))
-
-
-def divide(left: Term, right: Term) -> Term:
-    """``left / right``."""
-    return left if right is ONE or left is ZERO else Term("/", (left, right))
 
 
 class TermScalars:
@@ -129,12 +112,14 @@ class TermScalars:
                 return add(terms)
 
     def sum_of_products(self, pairs: Iterable[tuple[Term, Term]]) -> Term:
-        """A sum of products."""
-        return add([multiply(left, right) for left, right in pairs])
+        """A flat sum of products; one by 0 is 0, by 1 the other factor."""
+        return add([ZERO if ZERO in pair else _flat("*", pair, ONE) for pair in pairs])
 
     def negative(self, x: Term) -> Term:
         """``-x``."""
-        return negative(x)
+        if x.op == "number":
+            return term_number(-x.parts[0] + 0.0)
+        return x.parts[0] if x.op == "neg" else Term("neg", (x,))
 
     def divisor(self, y: Term) -> Term:
         """Nothing is to be made ready."""
@@ -142,7 +127,7 @@ class TermScalars:
 
     def quotient(self, x: Term, divisor: Term) -> Term:
         """``x / divisor``."""
-        return divide(x, divisor)
+        return x if divisor is ONE or x is ZERO else Term("/", (x, divisor))
 
     def function(self, name: Elementwise, x: Term) -> Term:
         """``exp(x)`` and the like."""
@@ -169,7 +154,7 @@ class TermScalars:
 Detail = Literal["", "coarse", "vacuous"]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Judgement:
     """The judgement on one printed figure.
 
@@ -428,12 +413,6 @@ class Recipes:
         term = self._run[node].at(i, j)
         return MASKED if isinstance(term, Masked) else term
 
-    def work(self, node: Node, i: int, j: int) -> Term:
-        """Return what an entry is computed as, though it has a name; an input is itself."""
-        name = self.names.get(node.serial)
-        terms = self.definitions(name, i, j) if name else ()
-        return terms[0] if terms else self.at(node, i, j)
-
     def definitions(self, name: str, i: int, j: int) -> tuple[Term, ...]:
         """Return what an entry of a step is computed as; for weights also with a
         score subtracted that the document subtracts."""
@@ -448,18 +427,13 @@ class Recipes:
         return self._definitions[place]
 
     def _shifted(self, node: Node, i: int, j: int) -> Iterator[Term]:
+        scalars = TermScalars()
         scores = [self.at(node.operands[0], i, k) for k in range(node.grid[1])]
         for shift in dict.fromkeys(scores):
             if shift.key in self.subtracted:
-                powers = [self._power(add([s, negative(shift)]), s is shift) for s in scores]
-                yield divide(powers[j], add(powers))
-
-    @staticmethod
-    def _power(term: Term, is_one: bool = False) -> Term:
-        """``exp(term)``; of a masked score 0."""
-        if any(part is MASKED for part in (term, *term.parts)):
-            return ZERO
-        return Term("exp", (term,)) if not is_one else Term("exp", (ZERO,))
+                less = scalars.negative(shift)
+                powers = [_power(ZERO if s is shift else add([s, less])) for s in scores]
+                yield scalars.quotient(powers[j], add(powers))
 
     def _made(self, node: Node, i: int, j: int) -> Term:
         """Return what a node's operation makes of its operands' entries."""
@@ -492,9 +466,13 @@ class Recipes:
     def entry(self, name: str, i: int, j: int) -> Term:
         """An entry of a named quantity, as a leaf."""
         place = (name, i, j)
-        if place not in self._entries:
-            self._entries[place] = Term("entry", place)
-        return self._entries[place]
+        return self._entries.setdefault(place, Term("entry", place))
+
+
+def _power(term: Term) -> Term:
+    """``exp(term)``; of a masked score 0."""
+    is_masked = any(part is MASKED for part in (term, *term.parts))
+    return ZERO if is_masked else Term("exp", (term,))
 
 
 def _ratio(left: Rows, right: Rows) -> float | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from symattn.auditing.audit import Audit
+from symattn.auditing.figures import reached
 from symattn.cases.claims import Claim
 from symattn.documents.article import Article
 from symattn.documents.binding.evidence import EVIDENCE
@@ -322,13 +323,5 @@ class _Unknown:
         if at < 0 or self._chains[at].span.end < span.end:
             return set()
         names = self._names(self._chains[at])
-        return {name for name in self._reached(names) if not self._needs.get(name)} or names
-
-    def _reached(self, names: Iterable[str]) -> set[str]:
-        waiting, reached = list(names), set[str]()
-        while waiting:
-            name = waiting.pop()
-            if name not in reached:
-                reached.add(name)
-                waiting += self._needs.get(name, ())
-        return reached
+        every = reached(names, lambda name: self._needs.get(name, ()))
+        return {name for name in every if not self._needs.get(name)} or names

@@ -28,6 +28,9 @@ from symattn.slips.catalogue import KINDS, MadeSlip, Rule, Word, fits, formula, 
 Place = tuple[Node, int, int]
 """An entry of a node."""
 
+_ENTRYWISE = ("negate", "add", "subtract", "multiply", "divide", "maximum", "above")
+_FIRST = range(1)
+
 
 class Graph:
     """Nodes in their form, all with grids as shapes; the same operation on the same is one node.
@@ -94,12 +97,6 @@ class Graph:
         """Leaves stay what they are: a program's inputs are known by them."""
         key = (node.op, node.grid if node.op == "triangle" else node.serial)
         return self._made.setdefault(key, node)
-
-    def again(self, node: Node, operands: Sequence[Node]) -> Node:
-        """The operation of a node in its form on other operands."""
-        if node.op in ("matmul", "transpose", "pick"):
-            return self.apply(node, operands)
-        return self.node(node.op, operands, node.grid, node.extra)
 
     def node(
         self, op: Any, operands: Sequence[Node], grid: tuple[int, int], extra: Any = None
@@ -198,12 +195,6 @@ class Graph:
         if grid != (len(rows), len(columns)):
             return None
         return self.pick(self.node(op, inner, whole, extra), rows, columns)
-
-
-_ENTRYWISE = ("negate", "add", "subtract", "multiply", "divide", "maximum", "above")
-
-
-_FIRST = range(1)
 
 
 def _has_all(x: Node, axis: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from symattn.auditing import reports
 from symattn.auditing.audit import audit
+from symattn.auditing.standard import Judgement
 from symattn.cases.case import make
 from symattn.cases.claims import read_claims
 from symattn.errors import Malformed
@@ -343,7 +344,8 @@ def test_arithmetic_changes_nothing_of_the_rest(name):
 def outline(figure):
     """All that is said of a figure."""
     because = [(source.label, source.claim.where) for source in figure.because]
-    return figure.label, figure.judgement, figure.cause, figure.slip, figure.reason, because
+    judgement = [getattr(figure, field.name) for field in fields(Judgement)]
+    return figure.label, judgement, figure.cause, figure.slip, figure.reason, because
 
 
 # -- where faults are told -----------------------------------------------------------------

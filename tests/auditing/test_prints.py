@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from symattn.auditing.audit import audit
 from symattn.auditing.figures import Figure
-from symattn.auditing.prints import PrintedRecomputation, Prints, RecomputedValue
-from symattn.auditing.search import _look, first, latest, sharpest
+from symattn.auditing.search import (
+    PrintedRecomputation,
+    Prints,
+    RecomputedValue,
+    _look,
+    first,
+    latest,
+    sharpest,
+)
 from symattn.auditing.standard import Recipes
 from symattn.numbers.balls import FIRST, precision
 from symattn.verdicts import Verdict

@@ -8,8 +8,9 @@ indices; every other one is in exactly one figure of a tree that is returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import cast
 
-from symattn.documents.notation import arrays, scripts
+from symattn.documents.notation import scripts
 from symattn.documents.notation.products import (
     is_factor,
     is_number,
@@ -18,32 +19,135 @@ from symattn.documents.notation.products import (
     stands_beside,
 )
 from symattn.documents.notation.tokens import (
+    END,
     NotationToken,
     NotationTooLong,
-    TokenRanges,
     UnreadNotation,
+    cut,
+    matched,
+    numbers_in,
 )
 from symattn.documents.notation.vocabulary import MATRICES
-from symattn.documents.text import Text
+from symattn.documents.text import Span, Text
 from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Tree
-from symattn.limits import DIGITS, NESTING
+from symattn.limits import DIGITS, ENTRIES, NESTING
+from symattn.numbers.rationals import MINUS_INFINITY
 
 _PRODUCTS = frozenset("*/@·×⊙")
+#: Environments that have no brackets of their own.
+_UNFENCED = frozenset((r"\array", r"\matrix", r"\smallmatrix", r"\tabular"))
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 #: How deep trees are, operations in a row included.
 _DEPTH = 2 * NESTING.most
+#: Tokens that a part of a name has at most.
+_NAME = 40
 
 
-class Grammar(TokenRanges):
-    """The tokens of one text as trees."""
+class Grammar:
+    """The tokens of one text as trees, read in ranges.
+
+    ``at`` is the token that is looked at, ``end`` the end of the range; in ``prose`` an
+    expression ends where it can't go on, and names don't stand side by side by chance.
+    """
 
     def __init__(self, text: Text, tokens: list[NotationToken], latex: bool) -> None:
-        super().__init__(text, tokens, latex)
+        self.text = text
+        self.tokens = tokens
+        self.latex = latex
+        self.partners = matched(tokens)
+        #: Numbers that are no figures, and the brackets of indices.
         self.silent, self.indices = scripts.silent(tokens, self.partners)
+        self.at, self.end = 0, len(tokens)
+        self.prose = False
+        #: Brackets that are known to hold nothing that is read.
+        self.failed: set[int] = set()
         self.depth = 0
 
     # -- ranges -----------------------------------------------------------------------
+
+    def span(self, start: int, end: int) -> Span:
+        """Return where the tokens of a range stand in the file."""
+        if start >= end:
+            place = self.tokens[start].start if start < len(self.tokens) else len(self.text)
+            return self.text.span(place, place)
+        return self.text.span(self.tokens[start].start, self.tokens[end - 1].end)
+
+    def source(self, start: int, end: int) -> str:
+        """Return what is written there."""
+        if start >= end:
+            return ""
+        return self.text.string[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def figures(self, start: int, end: int) -> tuple[PrintedFigure, ...]:
+        """The numbers in a range, each with the sign and the percent sign at it."""
+        figures: list[PrintedFigure] = []
+        for i in range(start, end):
+            token = self.tokens[i]
+            if token.kind == "number" and i not in self.silent:
+                figures.append(self.figure(i, self._signed(i, start)))
+            elif token.kind == "words":
+                figures.extend(
+                    PrintedFigure(number, self.text.span(at, at + len(number)))
+                    for at, number in numbers_in(token)
+                )
+        return tuple(figures)
+
+    def _signed(self, at: int, start: int) -> bool:
+        """Return whether a minus sign belongs to a number that isn't part of a tree."""
+        if at <= start or self.tokens[at - 1].text != "-" or self.tokens[at].spaced:
+            return False
+        if at - 1 == start:
+            return at < 2 or self.tokens[at - 1].spaced or self.tokens[at - 2].kind != "name"
+        before = self.tokens[at - 2].kind
+        return before not in ("number", "name", "close") or (
+            self.tokens[at - 1].spaced and before != "number"
+        )
+
+    def figure(self, at: int, negative: bool = False) -> PrintedFigure:
+        """The figure of a number."""
+        token = self.tokens[at]
+        first, last = at - negative, at
+        text = ("-" if negative else "") + token.text
+        if at + 1 < len(self.tokens) and self.tokens[at + 1].kind == "percent":
+            text, last = text + "%", at + 1
+        return PrintedFigure(text, self.span(first, last + 1))
+
+    def opaque(self, start: int, end: int) -> Opaque:
+        """A range that isn't understood."""
+        return Opaque(self.source(start, end), self.span(start, end), self.figures(start, end))
+
+    def few(self, start: int, end: int) -> list[NotationToken]:
+        """The tokens of a script; the first of many."""
+        return self.tokens[start : min(end, start + _NAME)]
+
+    def written(self, start: int, end: int) -> str:
+        """The tokens of a name, one after the other."""
+        if end - start > _NAME:
+            raise UnreadNotation
+        return "".join(token.text for token in self.tokens[start:end])
+
+    def group(self, at: int) -> tuple[int, int]:
+        """Return what stands between a bracket and its partner, which is passed over."""
+        if self.partners[at] < 0 or at in self.failed or self.partners[at] >= self.end:
+            raise UnreadNotation
+        self.at = self.partners[at] + 1
+        return at + 1, self.partners[at]
+
+    def peek(self, ahead: int = 0) -> NotationToken:
+        """The next token; one without a kind at the end of the range."""
+        at = self.at + ahead
+        return self.tokens[at] if at < self.end else END
+
+    def cut(self, start: int, end: int, kind: str) -> list[tuple[int, int]]:
+        """A range cut at the tokens of a kind that stand in no brackets."""
+        return cut(self.tokens, self.partners, start, end, kind)
+
+    def pieces(self, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
+        """The parts of a range between separators, an empty last one left out."""
+        *pieces, last = cut(self.tokens, self.partners, start, end, "separator", signs)
+        return pieces if pieces and last[0] == last[1] else [*pieces, last]
 
     def member(self, start: int, end: int) -> Member:
         """A whole range as a tree, else opaque."""
@@ -172,11 +276,7 @@ class Grammar(TokenRanges):
                 return PrintedFigure("-inf", self.span(self.at - 2, self.at))
             powered = self.peek(1).kind == "script"
             if following.kind == "number" and not powered and self._glued(self.at - 1, self.at):
-                self._bounded(following)
-                self.at += 1
-                figure = self.figure(self.at - 1, negative=True)
-                self.at += self.peek().kind == "percent"
-                return self.after(figure)
+                return self.after(self._number(negative=True))
             return syntax.Negative(self.unary())
         finally:
             self.depth -= 1
@@ -193,11 +293,16 @@ class Grammar(TokenRanges):
 
     def _bounded(self, token: NotationToken) -> None:
         """Refuse a number that nobody would print."""
-        if len(token.text) > DIGITS.most or "," in token.text:
-            raise UnreadNotation
         exponent = token.text.lower().partition("e")[2]
-        if len(exponent) > 4:
+        if len(token.text) > DIGITS.most or "," in token.text or len(exponent) > 4:
             raise UnreadNotation
+
+    def _number(self, negative: bool = False) -> PrintedFigure:
+        """The figure of the next number, which is passed over with its percent sign."""
+        at = self.at
+        self._bounded(self.peek())
+        self.at += 1 + (self.peek(1).kind == "percent")
+        return self.figure(at, negative)
 
     def postfix(self) -> Tree:
         """A value with what stands behind and above it."""
@@ -220,18 +325,14 @@ class Grammar(TokenRanges):
         count = 0
         while True:
             count = self._bound(count)
-            token = self.peek()
+            token, following = self.peek(), self.peek(1)
+            is_attribute = token.text == "." and following.text == "T"
             if token.kind == "prime" and not isinstance(tree, PrintedFigure):
                 self.at += 1
                 tree = syntax.Transposed(tree)
             elif token.kind == "script":
                 tree = scripts.scripted(self, tree, token.text)
-            elif (
-                token.text == "."
-                and self.peek(1).text == "T"
-                and not token.spaced
-                and not self.peek(1).spaced
-            ):
+            elif is_attribute and not (token.spaced or following.spaced):
                 self.at += 2
                 tree = syntax.Transposed(tree)
             elif token.text == "[" and not token.spaced and not isinstance(tree, PrintedFigure):
@@ -247,11 +348,7 @@ class Grammar(TokenRanges):
         token = self.peek()
         match token.kind:
             case "number":
-                self._bounded(token)
-                self.at += 1
-                figure = self.figure(self.at - 1)
-                self.at += self.peek().kind == "percent"
-                return figure
+                return self._number()
             case "name":
                 return scripts.name(self)
             case "open":
@@ -269,11 +366,11 @@ class Grammar(TokenRanges):
             if token.text in ("(", "⟨"):
                 return self.round(*self.group(opening), opening)
             if token.text == "[":
-                return arrays.listed(self, *self.group(opening), opening)
+                return _listed(self, *self.group(opening), opening)
             if token.text[1:] in MATRICES:
-                return arrays.matrix(self, *self.group(opening), opening)
+                return _matrix(self, *self.group(opening), opening)
             if token.text.endswith("cases"):
-                return arrays.cases(self, *self.group(opening))
+                return _cases(self, *self.group(opening))
         except UnreadNotation:
             self.failed.add(opening)
             raise
@@ -312,3 +409,180 @@ def _walked(tree: Member) -> Iterator[tuple[Member, int]]:
         yield node, depth
         if not isinstance(node, Opaque):
             stack.extend((child, depth + 1) for child in reversed(syntax.inside(node)))
+
+
+# -- arrays ------------------------------------------------------------------------------
+# Environments of LaTeX, and lists in brackets. Two cases of an entry, one of them hidden: what
+# a mask of LaTeX says.
+
+
+def _matrix(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
+    """The rows of an environment, its labels apart."""
+    rows = [grammar.cut(*row, "cell") for row in grammar.cut(start, end, "row") if row[0] < row[1]]
+    if not rows or len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > ENTRIES.most:
+        raise UnreadNotation
+    columns_said, rows_said, rows = _labels(grammar, rows)
+    lines = [
+        Labelled(
+            tuple(_cell(grammar, *cell) for cell in row),
+            span=grammar.span(row[0][0], row[-1][1]),
+        )
+        for row in rows
+    ]
+    return Labelled(tuple(lines), rows_said, columns_said, span=grammar.span(opening, end + 1))
+
+
+def _labels(
+    grammar: Grammar, rows: list[list[tuple[int, int]]]
+) -> tuple[tuple[str, ...], tuple[str, ...], list[list[tuple[int, int]]]]:
+    """The labels of columns and of rows, and the rows without them; nothing but numbers
+    has labels."""
+    first, below = rows[0], rows[1:]
+    if len(first) < 2 or not below or not all(_is_said(grammar, *row[0]) for row in below):
+        return (), (), rows
+    if not all(_has_number(grammar, *cell) for row in below for cell in row[1:]):
+        return (), (), rows
+    columns_said: tuple[str, ...] = ()
+    if all(not _has_number(grammar, *cell) for cell in first):
+        columns_said = tuple(grammar.source(*cell).strip() for cell in first[1:])
+        rows = below
+    elif not _is_said(grammar, *first[0]):
+        return (), (), rows
+    rows_said = tuple(grammar.source(*row[0]).strip() for row in rows)
+    return columns_said, rows_said, [row[1:] for row in rows]
+
+
+def _is_said(grammar: Grammar, start: int, end: int) -> bool:
+    """Return whether a cell is empty or a word: a label, or nothing."""
+    return start == end or all(
+        grammar.tokens[i].kind == "words"
+        or (grammar.tokens[i].kind == "name" and len(grammar.tokens[i].text) > 1)
+        for i in range(start, end)
+    )
+
+
+def _has_number(grammar: Grammar, start: int, end: int) -> bool:
+    return any(grammar.tokens[i].kind == "number" for i in range(start, end))
+
+
+def _cell(grammar: Grammar, start: int, end: int) -> Tree:
+    """An entry; what isn't understood is opaque."""
+    try:
+        return grammar.inside(start, end)
+    except UnreadNotation:
+        return cast(Tree, grammar.opaque(start, end))
+
+
+def _listed(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
+    """A list in square brackets: with commas, rows with semicolons, or with blanks only."""
+    span = grammar.span(opening, end + 1)
+    beside = grammar.cut(start, end, "condition")
+    if len(beside) > 1 and all(grammar.tokens[end].text == r"\mid" for _, end in beside[:-1]):
+        # [H_1 \mid H_2] are matrices side by side.
+        return Labelled(tuple(grammar.inside(*part) for part in beside), span=span)
+    rows = grammar.pieces(start, end, ";")
+    if len(rows) > 1:
+        lines = [_row(grammar, *row) for row in rows]
+        if len({len(row) for row in lines}) > 1:
+            raise UnreadNotation
+        return Labelled(
+            tuple(
+                Labelled(row, span=grammar.span(*piece))
+                for row, piece in zip(lines, rows, strict=True)
+            ),
+            span=span,
+        )
+    items = _row(grammar, start, end)
+    if (
+        len(items) == 1
+        and grammar.tokens[start].text in _UNFENCED
+        and grammar.partners[start] == end - 1
+    ):
+        # The brackets are those of the environment in them.
+        return items[0]
+    lengths = {len(item.items) if isinstance(item, Labelled) else -1 for item in items}
+    if len(lengths) > 1 and not any(isinstance(item, Opaque) for item in items):
+        raise UnreadNotation
+    return Labelled(items, span=span)
+
+
+def _row(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
+    """The items of a list."""
+    pieces = grammar.pieces(start, end)
+    if len(pieces) == 1 and (apart := _apart(grammar, start, end)):
+        pieces = apart
+    return tuple(
+        cast(Tree, grammar.opaque(*piece))
+        if piece[1] - piece[0] == 1 and grammar.tokens[piece[0]].kind == "dots"
+        else grammar.inside(*piece)
+        for piece in pieces
+    )
+
+
+def _apart(grammar: Grammar, start: int, end: int) -> list[tuple[int, int]]:
+    """Numbers, or lists, that only blanks keep apart; none where there is anything else."""
+    ranges: list[tuple[int, int]] = []
+    at = start
+    while at < end:
+        token = grammar.tokens[at]
+        begun = at
+        if token.kind == "operator" and token.text in "+-" and at + 1 < end:
+            if grammar.tokens[at + 1].spaced:
+                return []
+            at += 1
+            token = grammar.tokens[at]
+        if token.kind == "number" or token.text in ("inf", "nan") or token.kind == "dots":
+            at += 1
+            if at < end and grammar.tokens[at].kind == "percent":
+                at += 1
+        elif token.text == "[" and grammar.partners[at] > 0 and at == begun:
+            at = grammar.partners[at] + 1
+        else:
+            return []
+        if ranges and not grammar.tokens[begun].spaced and token.text != "[":
+            return []
+        ranges.append((begun, at))
+    return ranges if len(ranges) > 1 else []
+
+
+def _cases(grammar: Grammar, start: int, end: int) -> Tree:
+    r"""``kept(entry, i >= j)`` of an entry that minus infinity stands for elsewhere::
+
+    \begin{cases} s_{ij} & \text{if } i \ge j \\ -\infty & \text{otherwise} \end{cases}
+    """
+    rows = [grammar.cut(*row, "cell") for row in grammar.cut(start, end, "row")]
+    rows = [row for row in rows if any(first < last for first, last in row)]
+    if len(rows) != 2 or any(len(row) > 2 for row in rows):
+        raise UnreadNotation
+    entries = [grammar.inside(*_trimmed(grammar, *row[0])) for row in rows]
+    conditions = [_condition(grammar, *row[1]) if len(row) > 1 else None for row in rows]
+    masked = [
+        isinstance(entry, PrintedFigure) and entry.text == MINUS_INFINITY for entry in entries
+    ]
+    if sum(masked) != 1:
+        raise UnreadNotation
+    kept = masked.index(False)
+    condition, other = conditions[kept], conditions[1 - kept]
+    if condition is None and other is not None:
+        condition = syntax.Comparison(other.operands, (_OPPOSITE[other.relations[0]],))
+    if condition is None:
+        raise UnreadNotation
+    return syntax.Call("kept", (entries[kept], condition))
+
+
+def _trimmed(grammar: Grammar, start: int, end: int) -> tuple[int, int]:
+    """A range without the comma that it ends with."""
+    while end > start and grammar.tokens[end - 1].kind in ("separator", "words"):
+        end -= 1
+    return start, end
+
+
+def _condition(grammar: Grammar, start: int, end: int) -> syntax.Comparison | None:
+    """The letters that a cell compares, among words such as "if"; None where it doesn't."""
+    for at in range(start + 1, end - 1):
+        relation = grammar.tokens[at]
+        sides = grammar.tokens[at - 1], grammar.tokens[at + 1]
+        if relation.kind == "inequality" and all(side.kind == "name" for side in sides):
+            letters = tuple(syntax.Name(side.text) for side in sides)
+            return syntax.Comparison(letters, (relation.text,))
+    return None

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from symattn.documents.notation.arrays import laid_flat
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.products import OpenChain, join_drafts, spread
 from symattn.documents.notation.tokens import (
     NotationToken,
     as_numbers,
+    cut,
     matched,
     outside,
     scanned,
@@ -24,6 +24,8 @@ from symattn.documents.notation.vocabulary import (
     BRACES,
     IGNORED,
     JOINING,
+    LAYOUTS,
+    MATRICES,
     STACKED,
     STYLES,
     UNSHOWN,
@@ -103,12 +105,11 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
                 braced.add(partners[at])
         elif text in STYLES:
             _flatten(tokens, partners, gone, at)
-        elif text in UPRIGHT and at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
-            inner = string[tokens[at].end : tokens[partners[at]].start]
-            kept.extend(_upright(inner, tokens, at, partners[at], token))
-            at = partners[at] + 1
         elif text in UPRIGHT:
-            continue
+            if end := _closing(tokens, partners, at):
+                inner = string[tokens[at].end : tokens[end].start]
+                kept.extend(_upright(inner, tokens, at, end, token))
+                at = end + 1
         elif text in (r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"):
             kept.append(token._replace(text=r"\frac", spaced=token.spaced or spaced))
             spaced = False
@@ -140,20 +141,25 @@ def _flatten(
     tokens: Sequence[NotationToken], partners: Sequence[int], gone: bytearray, at: int
 ) -> None:
     """Pass over the braces of a style's argument."""
-    if at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
-        gone[at] = gone[partners[at]] = 1
+    if end := _closing(tokens, partners, at):
+        gone[at] = gone[end] = 1
 
 
 def _after_arguments(
     tokens: Sequence[NotationToken], partners: Sequence[int], at: int, count: int
 ) -> int:
     """The place behind some arguments, and an option before them."""
-    if at < len(tokens) and tokens[at].text == "[" and partners[at] > 0:
-        at = partners[at] + 1
-    for _ in range(count):
-        if at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
-            at = partners[at] + 1
+    for bracket in ("[", *"{" * count):
+        if end := _closing(tokens, partners, at, bracket):
+            at = end + 1
     return at
+
+
+def _closing(
+    tokens: Sequence[NotationToken], partners: Sequence[int], at: int, bracket: str = "{"
+) -> int:
+    """The partner of a bracket that opens at a place; 0 where none does."""
+    return max(partners[at], 0) if at < len(tokens) and tokens[at].text == bracket else 0
 
 
 def _upright(
@@ -171,7 +177,128 @@ def _upright(
     elif re.search("[A-Za-z]", stripped) and not re.search(r"[\\^_]|[0-9]\s*+[-+*/=]", stripped):
         yield NotationToken("words", inner, start, end, spaced)
     else:
-        yield from (token for token in tokens[opening + 1 : closing])
+        yield from tokens[opening + 1 : closing]
+
+
+# -- environments that lay equations out ---------------------------------------------------
+# Rows that go on, equations side by side.
+
+
+def _laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
+    r"""Tokens without the environments that lay equations out: rows that begin an
+    equation are kept apart, those that go on are not.
+    """
+    tokens = _by_columns(tokens)
+    partners = matched(tokens)
+    flat: list[NotationToken] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if _has_cases(tokens, partners, at, flat):
+            end = partners[at]
+            if flat[-1].text == r"\{":
+                flat.pop()
+            flat.append(token._replace(text=r"\cases"))
+            flat.extend(tokens[at + 1 : end])
+            flat.append(tokens[end]._replace(text=r"\cases"))
+            at = end + 1
+            continue
+        if (
+            token.kind in ("open", "close")
+            and partners[at] >= 0
+            and _lays_out(tokens, partners, at)
+        ):
+            if token.kind == "open" and flat and flat[-1].text == r"\{":
+                flat.pop()
+        elif token.kind == "row":
+            following = at + 1
+            aligned = False
+            while following < len(tokens) and (
+                tokens[following].kind == "cell" or tokens[following].text == "quad"
+            ):
+                aligned = True
+                following += 1
+            if not _continues(flat, tokens[following : following + 1], aligned):
+                flat.append(token)
+            at = following
+            continue
+        elif token.kind == "cell":
+            beside = [flat[-1:], tokens[at + 1 : at + 2]]
+            kinds = {neighbour[0].kind for neighbour in beside if neighbour}
+            if flat and not kinds & {"relation", "separator", "row", "cell", "operator"}:
+                flat.append(token._replace(kind="separator", text="quad"))
+        elif partners[at] > at:
+            flat.extend(tokens[at : partners[at] + 1])
+            at = partners[at]
+        else:
+            flat.append(token)
+        at += 1
+    return flat
+
+
+def _has_cases(
+    tokens: Sequence[NotationToken],
+    partners: Sequence[int],
+    at: int,
+    before: Sequence[NotationToken],
+) -> bool:
+    r"""Return whether an environment that begins there tells cases of what stands before it: by its
+    name, or as a brace opens before it that nothing closes, ``m = \left\{\begin{aligned}``."""
+    name, end = tokens[at].text[1:], partners[at]
+    if tokens[at].kind != "open" or end < at or all(one.text == r"\{" for one in before):
+        return False
+    is_closed = any(one.text == r"\}" for one in tokens[end + 1 : end + 2])
+    is_braced = before[-1].text == r"\{" and not is_closed
+    return name.endswith("cases") or (is_braced and (name in LAYOUTS or name in MATRICES))
+
+
+def _lays_out(tokens: Sequence[NotationToken], partners: Sequence[int], at: int) -> bool:
+    """Return whether an environment that begins or ends there holds equations: also an array that
+    has signs of equality in its cells."""
+    name = tokens[at].text[1:]
+    if name in LAYOUTS or name != "array":
+        return name in LAYOUTS
+    inside = outside(partners, min(at, partners[at]) + 1, max(at, partners[at]))
+    return any(tokens[place].kind == "relation" for place in inside)
+
+
+def _continues(before: list[NotationToken], following: list[NotationToken], aligned: bool) -> bool:
+    """Return whether a row goes on with the equation of the row before."""
+    if before and before[-1].kind in ("relation", "operator"):
+        return True
+    if not following or not before:
+        return False
+    token = following[0]
+    if token.kind == "relation":
+        return token.text != "⇒"
+    return token.kind == "operator" and (aligned or token.text not in "+-")
+
+
+def _by_columns(tokens: list[NotationToken]) -> list[NotationToken]:
+    """Tokens with the equations that stand side by side one after the other: those of
+    the first two cells of each row, then those of the next."""
+    partners = matched(tokens)
+    ordered: list[NotationToken] = []
+    copied = 0
+    for opening, token in enumerate(tokens):
+        closing = partners[opening]
+        if opening < copied or closing < opening or token.text[1:] not in LAYOUTS:
+            continue
+        ranges = cut(tokens, partners, opening + 1, closing, "row")
+        rows = [cut(tokens, partners, *row, "cell") for row in ranges]
+        if token.text[1:].endswith("cases") or max(map(len, rows)) < 3:
+            continue
+        ordered += tokens[copied : opening + 1]
+        for column in range(0, max(map(len, rows)), 2):
+            for row in rows:
+                for start, end in row[column : column + 2]:
+                    ordered += [_CELL, *tokens[start:end]]
+                ordered.append(_ROW)
+        copied = closing
+    return ordered + tokens[copied:]
+
+
+_CELL, _ROW = NotationToken("cell", "&", -1, -1), NotationToken("row", "", -1, -1)
 
 
 #: Kinds of tokens that end a chain, or a condition.
@@ -190,7 +317,7 @@ def read_formula(text: Text) -> tuple[Chain | Words, ...]:
 
 def formula_drafts(text: Text) -> Iterator[Words | OpenChain]:
     """The chains and the words of a formula, not yet joined with what is around it."""
-    grammar = Grammar(text, laid_flat(latex_tokens(text.string)), latex=True)
+    grammar = Grammar(text, _laid_flat(latex_tokens(text.string)), latex=True)
     return _spread(list(_Formula(grammar).read()))
 
 
@@ -201,7 +328,10 @@ def _spread(pieces: list[Words | OpenChain]) -> Iterator[Words | OpenChain]:
     while at < len(pieces):
         piece = pieces[at]
         at += 1
-        if isinstance(piece, OpenChain) and piece.is_lone and isinstance(piece.members[0], Named):
+        is_name = (
+            isinstance(piece, OpenChain) and piece.is_lone and isinstance(piece.members[0], Named)
+        )
+        if isinstance(piece, OpenChain) and is_name:
             names.append(piece)
             if piece.comma:
                 continue
@@ -218,9 +348,7 @@ def _spread(pieces: list[Words | OpenChain]) -> Iterator[Words | OpenChain]:
             continue
         yield from names
         names = []
-        if not (
-            isinstance(piece, OpenChain) and piece.is_lone and isinstance(piece.members[0], Named)
-        ):
+        if not is_name:
             yield piece
     yield from names
 

@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from symattn.documents.notation.tokens import TokenRanges
 from symattn.documents.notation.vocabulary import JOINING, MATRICES
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Link, Member, Named, Opaque, PrintedFigure, Words
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Tree
+
+if TYPE_CHECKING:
+    from symattn.documents.notation.grammar import Grammar
 
 _SCALAR_CALLS = frozenset(("sqrt", "exp", "log", "max", "min", "sum", "abs"))
 
@@ -76,9 +79,7 @@ def is_matrix(tree: Tree) -> bool:
     match tree:
         case Named(name):
             return name[:1].isupper() and (len(name) <= 2 or name[1] == "_")
-        case syntax.Transposed():
-            return True
-        case syntax.Binary("@", _, _):
+        case syntax.Transposed() | syntax.Binary("@", _, _):
             return True
         case syntax.Array(items):
             return bool(items) and isinstance(items[0], syntax.Array)
@@ -87,11 +88,8 @@ def is_matrix(tree: Tree) -> bool:
 
 def _shape(array: syntax.Array) -> tuple[int, ...]:
     first = array.items[0] if array.items else None
-    return (
-        (len(array.items), len(first.items))
-        if isinstance(first, syntax.Array)
-        else (len(array.items),)
-    )
+    inner = (len(first.items),) if isinstance(first, syntax.Array) else ()
+    return len(array.items), *inner
 
 
 def _fit(left: syntax.Array, right: syntax.Array, sign: str) -> bool:
@@ -105,7 +103,7 @@ def _fit(left: syntax.Array, right: syntax.Array, sign: str) -> bool:
 _LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|W[qkvo]")
 
 
-def stands_beside(grammar: TokenRanges, left: Tree) -> bool:
+def stands_beside(grammar: Grammar, left: Tree) -> bool:
     """Return whether a product goes on without a sign."""
     token = grammar.peek()
     before = grammar.tokens[grammar.at - 1]
@@ -133,7 +131,7 @@ def stands_beside(grammar: TokenRanges, left: Tree) -> bool:
     return False
 
 
-def _is_letter(grammar: TokenRanges, at: int) -> bool:
+def _is_letter(grammar: Grammar, at: int) -> bool:
     """Return whether a name in plain text is one letter, perhaps with an index."""
     text = grammar.tokens[at].text
     if len(text) == 1:
@@ -146,16 +144,15 @@ def _is_letter(grammar: TokenRanges, at: int) -> bool:
     return _LETTERS.fullmatch(text) is not None
 
 
-def is_factor(grammar: TokenRanges, at: int, right: Tree) -> bool:
+def is_factor(grammar: Grammar, at: int, right: Tree) -> bool:
     """Return whether what stands in brackets behind a blank is a factor, and no remark."""
     token = grammar.tokens[at]
     if grammar.latex or token.text != "(" or not token.spaced:
         return True
-    remark = isinstance(right, Named | syntax.Array | syntax.Sequence) or is_number(right)
-    return not remark
+    return not (isinstance(right, Named | syntax.Array | syntax.Sequence) or is_number(right))
 
 
-def looked_up(grammar: TokenRanges, at: int, left: Tree, right: Tree) -> Tree | None:
+def looked_up(grammar: Grammar, at: int, left: Tree, right: Tree) -> Tree | None:
     """The entry that words in brackets name: ``A(cat, sat)``; nothing where they are
     factors."""
     if grammar.tokens[at].text != "(" or grammar.tokens[at].spaced or not isinstance(left, Named):

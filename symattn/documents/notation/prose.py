@@ -19,7 +19,6 @@ from symattn.documents.trees import (
     Link,
     Member,
     Named,
-    Opaque,
     PrintedFigure,
     Words,
     contained,
@@ -254,12 +253,16 @@ class _Prose:
         elif self.is_settled(after):
             if further and isinstance(tree, Named) and _is_word(tree) and self.word_at(after):
                 return None, at
-            if not self.word_at(after):
-                return tree, after
-            return self.without_word(tree, at, after)
-        if not further and tree is not None and not self.relation_ahead(after):
+            match tree:
+                case syntax.Binary("-" | "+", left, right) if _is_word(right):
+                    if self.word_at(after):
+                        # A dash before the word made it part of the member.
+                        return cast(Member, left), after - 2
             return tree, after
         stop = self.boundary(after)
+        is_related = stop < len(self.tokens) and self.tokens[stop].kind == "relation"
+        if tree is not None and not (further or is_related):
+            return tree, after
         return (grammar.opaque(at, stop), stop) if stop > at else (None, at)
 
     def is_worded(self, at: int) -> bool:
@@ -268,13 +271,6 @@ class _Prose:
         if token.kind == "name":
             return not (following and following[0].text == "(" and not following[0].spaced)
         return token.kind not in ("open", "command", "operator", "number")
-
-    def without_word(self, tree: Member, at: int, after: int) -> tuple[Member | None, int]:
-        """A member without the word that a dash before it made part of it."""
-        match tree:
-            case syntax.Binary("-" | "+", left, Named() as right) if _is_word(right):
-                return cast(Member, left), after - 2
-        return tree, after
 
     def word_at(self, at: int) -> bool:
         """Return whether a word follows."""
@@ -297,10 +293,6 @@ class _Prose:
             following = self.tokens[at + 1 : at + 2]
             return token.spaced and not (following and following[0].kind == "operator")
         return token.spaced and token.kind in ("name", "open", "number", "command")
-
-    def relation_ahead(self, at: int) -> bool:
-        stop = self.boundary(at)
-        return stop < len(self.tokens) and self.tokens[stop].kind == "relation"
 
     def boundary(self, at: int) -> int:
         """Return where what isn't understood ends."""
@@ -349,16 +341,14 @@ def _is_mathematics(member: Member) -> bool:
             return len(items) > 1 or isinstance(items[0], Labelled)
         case syntax.Transposed() | syntax.Gradient() | syntax.Call():
             return True
+        case syntax.Indexed() | syntax.Cell() | syntax.Power():
+            return True
         case syntax.Negative(operand):
             return _is_mathematics(operand)
         case syntax.Binary(_, left, right):
             if any("." in figure.text for figure in figures_in(member)):
                 return True
             return any(_is_mathematics(side) or _is_letter(side) for side in (left, right))
-        case Named() | PrintedFigure() | Opaque():
-            return False
-        case syntax.Indexed() | syntax.Cell() | syntax.Power():
-            return True
     return False
 
 

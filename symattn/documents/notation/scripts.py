@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING
 
 from symattn.documents.notation.products import product, stands_beside
-from symattn.documents.notation.tokens import NotationToken, TokenRanges, UnreadNotation
+from symattn.documents.notation.tokens import NotationToken, UnreadNotation
 from symattn.documents.notation.vocabulary import (
     ACCENTS,
     BARE,
@@ -24,6 +25,9 @@ from symattn.documents.trees import Labelled, Named, PrintedFigure
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Tree
 from symattn.spelling import GREEK
+
+if TYPE_CHECKING:
+    from symattn.documents.notation.grammar import Grammar
 
 #: One index: a whole number, all or a part of an axis, or letters.
 Index = syntax.Key | Tree
@@ -49,9 +53,7 @@ def subscript(base: str, tokens: Sequence[NotationToken]) -> tuple[Index, ...] |
         return None
     pieces = _parted(tokens)
     if len(pieces) > 1:
-        indices = [index(piece) for piece in pieces]
-        known = tuple(key for key in indices if key is not None)
-        return known if len(known) == len(indices) else None
+        return _known(pieces)
     texts = [token.text for token in tokens]
     together = "".join(texts)
     if together.isdigit() and together.isascii():
@@ -73,11 +75,13 @@ def subscript(base: str, tokens: Sequence[NotationToken]) -> tuple[Index, ...] |
 
 def brackets(tokens: Sequence[NotationToken]) -> tuple[Index, ...] | None:
     """Return what stands in brackets right behind a name as indices: ``[0, 1]``, ``[:, j]``."""
-    if not _are_indices(tokens):
-        return None
-    indices = [index(piece) for piece in _parted(tokens)]
-    known = tuple(key for key in indices if key is not None)
-    return known if len(known) == len(indices) else None
+    return _known(_parted(tokens)) if _are_indices(tokens) else None
+
+
+def _known(pieces: Sequence[Sequence[NotationToken]]) -> tuple[Index, ...] | None:
+    """Return what pieces are as indices; nothing where one is none."""
+    known = tuple(key for piece in pieces if (key := index(piece)) is not None)
+    return known if len(known) == len(pieces) else None
 
 
 def _are_indices(tokens: Sequence[NotationToken]) -> bool:
@@ -110,11 +114,8 @@ def index(tokens: Sequence[NotationToken]) -> Index | None:
         case [text] if len(text) == 1 and text.islower() and text.isascii():
             return syntax.Name(text)
         case [text, ("+" | "-") as sign, step] if len(text) == 1 and text.islower():
-            return (
-                syntax.Binary(sign, syntax.Name(text), syntax.Literal(step))
-                if (step.isdigit())
-                else None
-            )
+            moved = syntax.Binary(sign, syntax.Name(text), syntax.Literal(step))
+            return moved if step.isdigit() else None
     together = "".join(texts)
     if _WHOLE.fullmatch(together):
         return int(together)
@@ -212,7 +213,7 @@ def _is_index(
     return _are_indices(tokens[opening + 1 : min(end, opening + 11)])
 
 
-def argument(grammar: TokenRanges) -> tuple[int, int]:
+def argument(grammar: Grammar) -> tuple[int, int]:
     """The range of what follows a script or a command, which is passed over."""
     token, start = grammar.peek(), grammar.at
     if token.text == "{":
@@ -236,7 +237,7 @@ def argument(grammar: TokenRanges) -> tuple[int, int]:
     return start, grammar.at
 
 
-def named(grammar: TokenRanges, start: int, written: str) -> Tree:
+def named(grammar: Grammar, start: int, written: str) -> Tree:
     """A name with what stands below and above it, as long as that is part of it."""
     indices: tuple[Index, ...] | None = None
     transposed = False
@@ -317,7 +318,7 @@ def _is_part(written: str, tokens: Sequence[NotationToken]) -> bool:
     return text in ("*", "⋆", r"\star")
 
 
-def scripted(grammar: TokenRanges, tree: Tree, sign: str) -> Tree:
+def scripted(grammar: Grammar, tree: Tree, sign: str) -> Tree:
     """A value that is no name with what stands below or above it."""
     grammar.at += 1
     start, end = argument(grammar)
@@ -338,7 +339,7 @@ def scripted(grammar: TokenRanges, tree: Tree, sign: str) -> Tree:
     return syntax.Power(tree, grammar.inside(start, end))
 
 
-def over(grammar: TokenRanges, start: int, end: int) -> tuple[Tree, ...]:
+def over(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
     """The index of a sum or of a function: ``j``, ``j = 1``; nothing where words say it."""
     tokens = grammar.few(start, end)
     if len(tokens) == 1 and tokens[0].kind == "number":
@@ -348,7 +349,7 @@ def over(grammar: TokenRanges, start: int, end: int) -> tuple[Tree, ...]:
     return ()
 
 
-def bracketed(grammar: TokenRanges, tree: Tree) -> Tree | None:
+def bracketed(grammar: Grammar, tree: Tree) -> Tree | None:
     """``A[0, 1]``, ``V[:, 1]``, ``S[i, j]``; nothing where the brackets are no index."""
     opening = grammar.at
     end = grammar.partners[opening]
@@ -370,7 +371,7 @@ _LOSSES = frozenset(("L", "ell", "Loss", "loss", "J", "E", "Cost", "cost"))
 _CALLED = frozenset(("f", "g", r"\sigma", "σ", r"\phi", r"\varphi", "φ", r"\psi", "ψ"))
 
 
-def name(grammar: TokenRanges) -> Tree:
+def name(grammar: Grammar) -> Tree:
     """A name with its scripts, a call, or a power of Euler's number."""
     token, start = grammar.peek(), grammar.at
     if (token.text in JOINING and len(token.text) > 1) or token.text in ("inf", "nan", "⊤"):
@@ -399,7 +400,7 @@ def name(grammar: TokenRanges) -> Tree:
     return tree
 
 
-def _arguments(grammar: TokenRanges) -> tuple[Tree, ...]:
+def _arguments(grammar: Grammar) -> tuple[Tree, ...]:
     """Return what stands in the brackets of a call, without what only says an axis."""
     opening = grammar.at
     start, end = grammar.group(opening)
@@ -414,7 +415,7 @@ def _arguments(grammar: TokenRanges) -> tuple[Tree, ...]:
         raise
 
 
-def _function(grammar: TokenRanges, token: NotationToken) -> Tree | None:
+def _function(grammar: Grammar, token: NotationToken) -> Tree | None:
     """A call of a known function; nothing where it is only named."""
     mark = grammar.at
     grammar.at += 1
@@ -445,7 +446,7 @@ def _function(grammar: TokenRanges, token: NotationToken) -> Tree | None:
     return syntax.Call(function, (*arguments, *below))
 
 
-def _is_operand(grammar: TokenRanges, token: NotationToken) -> bool:
+def _is_operand(grammar: Grammar, token: NotationToken) -> bool:
     """Return whether a function may take what follows without brackets."""
     return token.kind == "number" or (grammar.latex and token.kind in ("name", "command"))
 
@@ -458,7 +459,7 @@ def _ungrouped(function: str, tree: Tree) -> Tree:
     return tree
 
 
-def command(grammar: TokenRanges, token: NotationToken) -> Tree:
+def command(grammar: Grammar, token: NotationToken) -> Tree:
     """A command with what belongs to it."""
     start = grammar.at
     grammar.at += 1
@@ -481,7 +482,7 @@ def command(grammar: TokenRanges, token: NotationToken) -> Tree:
     raise UnreadNotation
 
 
-def _radicand(grammar: TokenRanges) -> Tree:
+def _radicand(grammar: Grammar) -> Tree:
     """Return what stands under a root: braces, brackets, or one value."""
     if grammar.peek().text == "[":
         raise UnreadNotation
@@ -490,7 +491,7 @@ def _radicand(grammar: TokenRanges) -> Tree:
     return grammar.postfix()
 
 
-def _fraction(grammar: TokenRanges) -> Tree:
+def _fraction(grammar: Grammar) -> Tree:
     """A quotient, or a gradient."""
     above, below = argument(grammar), argument(grammar)
     if above[0] == above[1] or below[0] == below[1]:
@@ -509,7 +510,7 @@ def _is_loss(written: str) -> bool:
     return plain_name(written) in _LOSSES
 
 
-def _differential(grammar: TokenRanges, start: int, end: int) -> Tree:
+def _differential(grammar: Grammar, start: int, end: int) -> Tree:
     """The quantity of ``dV``."""
     token = grammar.tokens[start]
     if token.text == "d":
@@ -521,7 +522,7 @@ def _differential(grammar: TokenRanges, start: int, end: int) -> Tree:
         grammar.tokens[start] = token
 
 
-def _gradient(grammar: TokenRanges) -> Tree:
+def _gradient(grammar: Grammar) -> Tree:
     """``L/∂V`` behind the first sign of a gradient."""
     if not _is_loss(grammar.peek().text) or grammar.peek(1).text != "/":
         raise UnreadNotation
@@ -537,7 +538,7 @@ def _gradient(grammar: TokenRanges) -> Tree:
     return _with_respect_to(named(grammar, at, written))
 
 
-def _nabla(grammar: TokenRanges) -> Tree:
+def _nabla(grammar: Grammar) -> Tree:
     """The gradient with respect to what stands below its sign, of a loss or of nothing said."""
     if grammar.peek().text != "_":
         raise UnreadNotation
@@ -560,7 +561,7 @@ def _with_respect_to(of: Tree) -> Tree:
     raise UnreadNotation
 
 
-def _large(grammar: TokenRanges, function: str) -> Tree:
+def _large(grammar: Grammar, function: str) -> Tree:
     """A sum below an index: ``sum(term, j)``; its limits are no figures."""
     below: tuple[Tree, ...] = ()
     while grammar.peek().kind == "script":

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from symattn.documents.notation.vocabulary import (
@@ -25,9 +24,6 @@ from symattn.documents.notation.vocabulary import (
     may_be_word,
     straight,
 )
-from symattn.documents.text import Span, Text
-from symattn.documents.trees import Opaque, PrintedFigure
-from symattn.expressions.syntax import Tree
 from symattn.spelling import DECIMAL, EITHER, GREEK, MINUSES, POWER_OF_TEN
 
 
@@ -55,6 +51,9 @@ class NotationToken(NamedTuple):
     end: int
     spaced: bool = False
 
+
+#: Stands where there is no token.
+END = NotationToken("", "", -1, -1)
 
 _NUMBER = rf"(?:[0-9]++{EITHER}[0-9]++|{DECIMAL}(?:{POWER_OF_TEN}(?![A-Za-z0-9]))?+)"
 #: Numbers with groups of three digits, or with more dots than a number has.
@@ -127,7 +126,7 @@ _EXPONENT = re.compile("-?[0-9]{1,4}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
 
-def _numbers_in(words: NotationToken) -> Iterator[tuple[int, str]]:
+def numbers_in(words: NotationToken) -> Iterator[tuple[int, str]]:
     """The numbers among the words of a token, and where they begin."""
     for match in _AMONG.finditer(words.text):
         yield words.start + match.start(), match[0].replace(EITHER, ",")
@@ -168,18 +167,16 @@ def scanned(string: str, latex: bool, prose: bool = False) -> Iterator[NotationT
         elif kind == "number" and depth > 0 and text.isdigit() and _POINT.match(string, at):
             # As programs print arrays: "[1. 0.]".
             text, at = text + ".", at + 1
-        yield from _tokens(kind, text, start, at, spaced, latex, string)
+        yield from _tokens(NotationToken(kind, text, start, at, spaced), latex, string)
         spaced = False
 
 
-def _tokens(
-    kind: str, text: str, start: int, end: int, spaced: bool, latex: bool, string: str
-) -> Iterator[NotationToken]:
+def _tokens(found: NotationToken, latex: bool, string: str) -> Iterator[NotationToken]:
     """Yield what one match becomes."""
+    kind, text, start, end, spaced = found
     match kind:
         case "number":
-            text = _MINUS.sub("-", text).replace(EITHER, ",")
-            yield NotationToken("number", text, start, end, spaced)
+            yield found._replace(text=_MINUS.sub("-", text).replace(EITHER, ","))
         case "groups":
             if text.count("{,}") == 1 and re.fullmatch("[0-9{},]++", text):
                 # A decimal comma, or one between thousands: both are in use.
@@ -189,52 +186,47 @@ def _tokens(
                 is_decimal = comma and re.search("['’\u2009\u202f\xa0]", whole)
                 text = f"{whole}.{part}" if is_decimal else text
                 text = re.sub("[^0-9.]", "", text)
-            yield NotationToken("number", text, start, end, spaced)
+            yield found._replace(kind="number", text=text)
         case "comma":
-            yield NotationToken("number", text.replace("{,}", "."), start, end, spaced)
+            yield found._replace(kind="number", text=text.replace("{,}", "."))
         case "dotted" | "address" | "hyphen":
-            yield NotationToken("other", text, start, end, spaced)
+            yield found._replace(kind="other")
         case "gradient":
             yield NotationToken("command", "∂", start, start + 1, spaced)
             yield NotationToken("name", text[1:], start + 1, end)
-        case "short" | "word":
-            yield NotationToken("name", text, start, end, spaced)
         case "name" if latex:
-            yield from _letters(text, start, spaced)
-        case "name":
-            yield NotationToken("name", text, start, end, spaced)
+            yield from _letters(found)
+        case "name" | "short" | "word":
+            yield found._replace(kind="name")
         case "environment":
-            name = text[text.index("{") + 1 : -1].rstrip("*")
-            yield NotationToken(
-                "open" if text.startswith(r"\b") else "close", rf"\{name}", start, end
-            )
+            name, opens = text[text.index("{") + 1 : -1].rstrip("*"), text.startswith(r"\b")
+            yield NotationToken("open" if opens else "close", rf"\{name}", start, end)
         case "lowered" | "raised":
             # A script, whose sign and braces have no width.
             letters = LOWERED if kind == "lowered" else RAISED
             yield NotationToken("script", "_" if kind == "lowered" else "^", start, start, spaced)
             yield NotationToken("open", "{", start, start)
-            for match in re.finditer("[0-9]+|.", "".join(map(letters.__getitem__, text))):
-                yield _script(match[0], start + match.start(), start + match.end())
+            for sign in re.finditer("[0-9]+|.", "".join(map(letters.__getitem__, text))):
+                yield _script(sign[0], start + sign.start(), start + sign.end())
             yield NotationToken("close", "}", end, end)
         case _:
-            yield from _sign(text, start, end, spaced, latex, string)
+            yield from _sign(found, latex, string)
 
 
-def _letters(text: str, start: int, spaced: bool) -> Iterator[NotationToken]:
+def _letters(run: NotationToken) -> Iterator[NotationToken]:
     """A run of letters in LaTeX: one name, or each a name of its own."""
-    if text in FUNCTIONS or text == "Attention" or _WORD.fullmatch(text):
-        yield NotationToken("name", text, start, start + len(text), spaced)
+    if run.text in FUNCTIONS or run.text == "Attention" or _WORD.fullmatch(run.text):
+        yield run
         return
-    for i, letter in enumerate(text):
-        yield NotationToken("name", letter, start + i, start + i + 1, spaced and not i)
+    for at, letter in enumerate(run.text, run.start):
+        yield NotationToken("name", letter, at, at + 1, run.spaced and at == run.start)
 
 
-def _sign(
-    text: str, start: int, end: int, spaced: bool, latex: bool, string: str
-) -> Iterator[NotationToken]:
+def _sign(found: NotationToken, latex: bool, string: str) -> Iterator[NotationToken]:
     """A command, an operator or any other character."""
+    text = found.text
     kind, spelt = SIGNS.get(text, ("", text))
-    if kind == "prime" and not (latex or len(text) > 1 or is_prime(string, start)):
+    if kind == "prime" and not (latex or len(text) > 1 or is_prime(string, found.start)):
         kind = "other"
     elif kind == "blank" and latex:
         return
@@ -244,7 +236,7 @@ def _sign(
         # A letter with an accent is a name, one of another alphabet is not.
         is_letter = text.isalpha() and unicodedata.normalize("NFD", text)[0].isascii()
         kind = "name" if is_letter else "other"
-    yield NotationToken(kind, spelt, start, end, spaced)
+    yield found._replace(kind=kind, text=spelt)
 
 
 def _script(text: str, start: int, end: int) -> NotationToken:
@@ -269,7 +261,7 @@ def _is_range(match: re.Match[str]) -> bool:
 def as_numbers(tokens: Sequence[NotationToken]) -> Iterator[NotationToken]:
     """Tokens with ``3.07×10²³`` as the one number that it is, and words that say "about"
     as the sign."""
-    at, before = 0, _END
+    at, before = 0, END
     while at < len(tokens):
         token, end = tokens[at], at + 1
         if token.kind == "number" and before.kind != "script":
@@ -362,141 +354,17 @@ def outside(partners: Sequence[int], start: int, end: int) -> Iterator[int]:
 
 
 def cut(
-    tokens: Sequence[NotationToken], partners: Sequence[int], start: int, end: int, kind: str
+    tokens: Sequence[NotationToken],
+    partners: Sequence[int],
+    start: int,
+    end: int,
+    kind: str,
+    signs: str | None = None,
 ) -> list[tuple[int, int]]:
-    """A range cut at the tokens of a kind that stand in no brackets."""
-    return _cut(start, end, (at for at in outside(partners, start, end) if tokens[at].kind == kind))
-
-
-def _cut(start: int, end: int, at: Iterable[int]) -> list[tuple[int, int]]:
-    places = [*at]
+    """A range cut at the tokens of a kind, of certain ``signs``, that stand in no brackets."""
+    places = [
+        at
+        for at in outside(partners, start, end)
+        if tokens[at].kind == kind and (signs is None or tokens[at].text in signs)
+    ]
     return list(zip([start, *(place + 1 for place in places)], [*places, end], strict=True))
-
-
-#: Tokens that a part of a name has at most.
-_NAME = 40
-_END = NotationToken("", "", -1, -1)
-
-
-class TokenRanges(ABC):
-    """The tokens of one text, read in ranges.
-
-    ``at`` is the token that is looked at, ``end`` the end of the range; in ``prose`` an
-    expression ends where it can't go on, and names don't stand side by side by chance.
-    """
-
-    def __init__(self, text: Text, tokens: list[NotationToken], latex: bool) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.latex = latex
-        self.partners = matched(tokens)
-        #: Numbers that are no figures, and the brackets of indices.
-        self.silent: set[int] = set()
-        self.indices: set[int] = set()
-        self.at, self.end = 0, len(tokens)
-        self.prose = False
-        #: Brackets that are known to hold nothing that is read.
-        self.failed: set[int] = set()
-
-    @abstractmethod
-    def inside(self, start: int, end: int) -> Tree:
-        """A whole range as a tree."""
-
-    @abstractmethod
-    def unary(self) -> Tree:
-        """A value with its sign; that of a number is part of its figure."""
-
-    @abstractmethod
-    def postfix(self) -> Tree:
-        """A value with what stands behind and above it."""
-
-    @abstractmethod
-    def bracket(self, token: NotationToken) -> Tree:
-        """Return what stands in brackets."""
-
-    def span(self, start: int, end: int) -> Span:
-        """Return where the tokens of a range stand in the file."""
-        if start >= end:
-            place = self.tokens[start].start if start < len(self.tokens) else len(self.text)
-            return self.text.span(place, place)
-        return self.text.span(self.tokens[start].start, self.tokens[end - 1].end)
-
-    def source(self, start: int, end: int) -> str:
-        """Return what is written there."""
-        if start >= end:
-            return ""
-        return self.text.string[self.tokens[start].start : self.tokens[end - 1].end]
-
-    def figures(self, start: int, end: int) -> tuple[PrintedFigure, ...]:
-        """The numbers in a range, each with the sign and the percent sign at it."""
-        figures: list[PrintedFigure] = []
-        for i in range(start, end):
-            token = self.tokens[i]
-            if token.kind == "number" and i not in self.silent:
-                figures.append(self.figure(i, self._signed(i, start)))
-            elif token.kind == "words":
-                figures.extend(
-                    PrintedFigure(number, self.text.span(at, at + len(number)))
-                    for at, number in _numbers_in(token)
-                )
-        return tuple(figures)
-
-    def _signed(self, at: int, start: int) -> bool:
-        """Return whether a minus sign belongs to a number that isn't part of a tree."""
-        if at <= start or self.tokens[at - 1].text != "-" or self.tokens[at].spaced:
-            return False
-        if at - 1 == start:
-            return at < 2 or self.tokens[at - 1].spaced or self.tokens[at - 2].kind != "name"
-        before = self.tokens[at - 2].kind
-        return before not in ("number", "name", "close") or (
-            self.tokens[at - 1].spaced and before != "number"
-        )
-
-    def figure(self, at: int, negative: bool = False) -> PrintedFigure:
-        """The figure of a number."""
-        token = self.tokens[at]
-        first, last = at - negative, at
-        text = ("-" if negative else "") + token.text
-        if at + 1 < len(self.tokens) and self.tokens[at + 1].kind == "percent":
-            text, last = text + "%", at + 1
-        return PrintedFigure(text, self.span(first, last + 1))
-
-    def opaque(self, start: int, end: int) -> Opaque:
-        """A range that isn't understood."""
-        return Opaque(self.source(start, end), self.span(start, end), self.figures(start, end))
-
-    def few(self, start: int, end: int) -> list[NotationToken]:
-        """The tokens of a script; the first of many."""
-        return self.tokens[start : min(end, start + _NAME)]
-
-    def written(self, start: int, end: int) -> str:
-        """The tokens of a name, one after the other."""
-        if end - start > _NAME:
-            raise UnreadNotation
-        return "".join(token.text for token in self.tokens[start:end])
-
-    def group(self, at: int) -> tuple[int, int]:
-        """Return what stands between a bracket and its partner, which is passed over."""
-        if self.partners[at] < 0 or at in self.failed or self.partners[at] >= self.end:
-            raise UnreadNotation
-        self.at = self.partners[at] + 1
-        return at + 1, self.partners[at]
-
-    def peek(self, ahead: int = 0) -> NotationToken:
-        """The next token; one without a kind at the end of the range."""
-        at = self.at + ahead
-        return self.tokens[at] if at < self.end else _END
-
-    def cut(self, start: int, end: int, kind: str) -> list[tuple[int, int]]:
-        """A range cut at the tokens of a kind that stand in no brackets."""
-        return cut(self.tokens, self.partners, start, end, kind)
-
-    def pieces(self, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
-        """The parts of a range between separators, an empty last one left out."""
-        signs_at = (
-            at
-            for at in outside(self.partners, start, end)
-            if self.tokens[at].kind == "separator" and self.tokens[at].text in signs
-        )
-        *pieces, last = _cut(start, end, signs_at)
-        return pieces if pieces and last[0] == last[1] else [*pieces, last]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import prod
 
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.text import Span
@@ -177,18 +178,18 @@ class CodeScope:
             self.stands_for.clear()
             self.stands_for.update(before)
 
-    def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
-        """An array of numbers that are printed nowhere; a vector without ``columns``."""
-        if rows < 1 or (columns is not None and columns < 1):
+    def make(self, shape: Sequence[int], entry: Callable[[int, int], str]) -> Labelled:
+        """An array of numbers that are printed nowhere; a vector is its row 0."""
+        if min(shape) < 1:
             raise UnreadCode
-        self.spent.made += rows * (columns or 1)
+        self.spent.made += prod(shape)
         if self.spent.made > UNROLLED_ENTRIES.most:
             raise UnreadCode
-        if columns is None:
-            return Labelled(tuple(number(entry(0, j)) for j in range(rows)))
-        return Labelled(
-            tuple(Labelled(tuple(number(entry(i, j)) for j in range(columns))) for i in range(rows))
-        )
+        *above, columns = shape
+        rows = [
+            Labelled(tuple(number(entry(i, j)) for j in range(columns))) for i in range(prod(above))
+        ]
+        return Labelled(tuple(rows)) if above else rows[0]
 
     def shape(self, tree: syntax.Tree) -> Shape | None:
         """The shape of a tree, where it is known."""
@@ -196,11 +197,7 @@ class CodeScope:
             case syntax.Name(name):
                 return self.shapes.get(name)
             case syntax.Array(items):
-                inner = items[0]
-                return (
-                    len(items),
-                    *((len(inner.items),) if isinstance(inner, syntax.Array) else ()),
-                )
+                return len(items), *_length(items[0])
             case syntax.Literal():
                 return ()
             case syntax.Transposed(operand):
@@ -241,9 +238,11 @@ class CodeScope:
         raise UnreadCode
 
     def each(
-        self, tree: syntax.Tree, entry: Callable[[syntax.Literal], syntax.Tree]
+        self,
+        tree: syntax.Tree,
+        entry: Callable[[syntax.Literal], syntax.Tree] = lambda one: number(one.text),
     ) -> syntax.Tree:
-        """An array whose numbers are known, with something made of each."""
+        """An array whose numbers are known, with something made of each; as if printed nowhere."""
         match tree:
             case syntax.Name(name) if name in self.known:
                 return self.each(self.known[name], entry)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from symattn.documents.python import library, loops, making
+from symattn.documents.python import library
 from symattn.documents.python.code_values import (
     UNKNOWN,
     Applied,
@@ -26,8 +26,14 @@ from symattn.documents.python.code_values import (
     number,
     value_names,
 )
-from symattn.documents.python.expressions import ExpressionReader
-from symattn.documents.python.loops import filled, is_entry, is_of_integers, rounds, take
+from symattn.documents.python.expressions import (
+    ExpressionReader,
+    filled,
+    is_entry,
+    is_of_integers,
+    rounds,
+    take,
+)
 from symattn.documents.python.source import ProgramSource, statement_head
 from symattn.documents.python.stores import (
     SHOWN,
@@ -96,7 +102,7 @@ def _parts(node: ast.expr) -> Sequence[ast.expr] | None:
             return parts
         case ast.FormattedValue(value=value) | ast.Starred(value=value):
             return [value]
-        case ast.ListComp(element, turns) if (inner := _formatted(element)) is not None:
+        case ast.ListComp(element, turns) if (inner := _formatted(element)) is not element:
             return [ast.copy_location(ast.ListComp(inner, turns), node)]
         case ast.BinOp(left=left, op=ast.Add(), right=right) if _is_text(left) or _is_text(right):
             return [left, right]
@@ -119,23 +125,21 @@ def _each(
         try:
             if loop.ifs:
                 raise UnreadCode
-            for turn in loops.rounds(reader, loop.iter):
+            for turn in rounds(reader, loop.iter):
                 reader.scope.follow()
-                loops.take(loop.target, turn, reader.scope)
+                take(loop.target, turn, reader.scope)
                 yield from shown(reader, element, depth)
         except UnreadCode:
             # Something is shown here that isn't known.
             yield mention(reader.opaque(element), reader.span(element))
 
 
-def _formatted(element: ast.expr) -> ast.expr | None:
-    """Return what ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; None of others."""
+def _formatted(element: ast.expr) -> ast.expr:
+    """Return what ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; others themselves."""
     match element:
         case ast.JoinedStr(values=[ast.FormattedValue(value=value)]):
             return value
-        case ast.Call() if (inner := bare(element)) is not element:
-            return inner
-    return None
+    return bare(element)
 
 
 def bare(node: ast.expr) -> ast.expr:
@@ -223,7 +227,7 @@ class Frame:
             tree = scope.tree(meaning)
             if is_expressible(tree):
                 shape = scope.shape(tree)
-                are_integers = making.are_integers(tree, scope)
+                are_integers = library.are_integers(tree, scope)
                 whole = number(str(scope.whole(tree))) if shape == () else None
         self.own.add(name)
         scope.names.add(name)
@@ -253,8 +257,8 @@ class Frame:
             return
         if (shape := scope.shape(value)) is not None:
             scope.shapes[name] = shape
-        if making.is_mask(value, scope):
-            scope.known[name] = scope.each(value, lambda entry: number(entry.text))
+        if library.is_mask(value, scope):
+            scope.known[name] = scope.each(value)
 
 
 def in_order(values: Mapping[str, Value]) -> list[tuple[str, Value]]:
@@ -553,7 +557,7 @@ class _Follower:
         zeros = right if isinstance(value, ast.Call) and last_name(value.func) in _EMPTY else None
         if isinstance(zeros, Labelled):
             right = reader.opaque(value, ())
-        members: list[Member] = []
+        members: list[Named] = []
         for target in targets:
             if not isinstance(target, ast.Name):
                 continue
@@ -573,10 +577,9 @@ class _Follower:
             self.program.unread += 1
         if members:
             right = reader.opaque(value, ()) if right is None else right
-            spans = [one.span for one in members if isinstance(one, Named)]
+            spans = (*(one.span for one in members), reader.span(value))
             equal: Link = "="
-            links = (equal,) * len(members)
-            yield Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
+            yield Chain((*members, right), (equal,) * len(members), spans, is_code=True)
 
     def _set(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> set[str]:
         """``S[i, j] = value`` of an array that is being filled; ``S[mask == 0] = -inf``, which
@@ -720,9 +723,8 @@ class _Follower:
             (chain,) = first.pieces
             assert isinstance(chain, Chain)
             self.frame.bind(name, UNKNOWN if tree is None else tree)
-            right = (
-                Opaque(self.source.string(first.node)[:400], chain.span) if tree is None else tree
-            )
+            unread = Opaque(self.source.string(first.node)[:400], chain.span)
+            right = unread if tree is None else tree
             whole = replace(chain, members=(Named(name, chain.spans[0]), right))
             gone = {id(event) for event, _, _ in entries}
             self.events[start:] = [

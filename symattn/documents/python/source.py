@@ -7,7 +7,7 @@ import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -37,16 +37,13 @@ class ProgramSource:
 
     text: Text
     body: tuple[ast.stmt, ...]
+    #: By line that is not ASCII alone: where in bytes its characters begin.
+    _columns: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def _starts(self) -> list[int]:
         """Return where the lines begin."""
         return [0, *(end.end() for end in _LINE_END.finditer(self.text.string))]
-
-    @cached_property
-    def _columns(self) -> dict[int, list[int]]:
-        """By line that is not ASCII alone: where in bytes its characters begin."""
-        return {}
 
     def at(self, line: int, column: int) -> int:
         """The character at a line, from 1, and a column in bytes, from 0."""
@@ -147,9 +144,9 @@ def parsed(text: Text) -> ProgramSource | None:
 
 def _spell(node: ast.AST) -> None:
     """Have the names that a node has in plain letters."""
-    for field in ("id", "arg", "attr", "name", "asname"):
-        if isinstance(name := getattr(node, field, None), str):
-            setattr(node, field, identifier(name))
+    for where in ("id", "arg", "attr", "name", "asname"):
+        if isinstance(name := getattr(node, where, None), str):
+            setattr(node, where, identifier(name))
 
 
 def _is_meant(source: ProgramSource) -> bool:

@@ -183,10 +183,7 @@ def _views(*nodes: ast.AST, deep: bool = False) -> _Names:
 
 def last_name(node: ast.expr) -> str:
     """The last part of a name with points."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
+    return dotted(node).rpartition(".")[2]
 
 
 def dotted(node: ast.expr) -> str:
