@@ -47,6 +47,7 @@ _BEFORE = 40
 def found(words: Words) -> Iterator[PrintedFigure]:
     """The figures among words that claim nothing.
 
+    >>> from symattn.documents.text import Span
     >>> said = "see section 3.2: 0.25 in 1.5 ms"
     >>> figures = [PrintedFigure(one, Span(said.index(one), 0)) for one in ("3.2", "0.25", "1.5")]
     >>> [one.text for one in found(Words(said, Span(0, 0), tuple(figures)))]
