@@ -1,11 +1,9 @@
-"""The CommonMark parser, with rules that keep formulas from its own.
+"""The CommonMark parser, with rules that keep formulas from its own: it gives the lines of
+blocks; who reads them finds the characters there.
 
-It gives the lines of blocks; who reads them finds the characters there.
-
-Text repaired before it is read: each repaired character keeps its place.
-
-Copies of articles come mis-decoded (``Ξ£`` for ``Σ``) and with formulas whose
-backslashes were doubled or halved by a converter on the way.
+Text is repaired before it is read, and each repaired character keeps its place. Copies of
+articles come mis-decoded (``Ξ£`` for ``Σ``) and with formulas whose backslashes were doubled
+or halved by a converter on the way.
 """
 
 from __future__ import annotations

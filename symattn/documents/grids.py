@@ -1,12 +1,9 @@
 """Arrays printed over several lines: in outputs, in code, in plain text, and tables of figures.
 
 Every such array is written as one line, each character with its place, for
-:func:`symattn.documents.notation.read_line` to read like any other.
-
-Arrays that stand in columns over several lines, written as one line.
-
-Rows between bars or in brackets, several such arrays beside each other, the pieces of
-tall brackets, and plain columns with labels of rows and columns.
+:func:`symattn.documents.notation.read_line` to read like any other: rows between bars or in
+brackets, several such arrays beside each other, the pieces of tall brackets, and plain
+columns with labels of rows and columns.
 """
 
 from __future__ import annotations
@@ -460,11 +457,7 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine
 
 
 # -- lines of output ---------------------------------------------------------------------
-# Each a passage of its own.
-#
-# Printed arrays are written as one line first (:mod:`~symattn.documents.grids`). A line that
-# begins with a sign of equality, or stands behind one that ends with it, goes on with the chain
-# of the line before.
+# Each is a passage of its own, but for one that goes on with the chain of the line before.
 
 #: What a line begins with that goes on with the one before: signs of equality, operations on
 #: numbers, and operations alone; in prose also any operation, and what an arrow leads to.

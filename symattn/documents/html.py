@@ -31,16 +31,8 @@ from symattn.limits import MACROS
 from symattn.spelling import pairs, words
 
 # -- the tokens of HTML ------------------------------------------------------------------
-# Tags, comments and characters, each with its place.
-#
 # The standard library's parser tells where a tag begins, not where its attributes do, and
 # formulas stand in those too.
-#
-# What elements of HTML mean to a reader of formulas and figures.
-#
-# Tables of HTML while their cells come.
-#
-# MathML to the source that LaTeX would have, each character with its place.
 
 _TOKEN = re.compile(
     r"""

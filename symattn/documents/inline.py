@@ -62,8 +62,6 @@ def _character(code: re.Match[str]) -> str:
     return unquote_to_bytes(code[0]).decode(errors="replace") if named is None else named
 
 
-# -- inline ------------------------------------------------------------------------------
-
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
 Display = Literal["display"]

@@ -1,7 +1,4 @@
-"""Jupyter notebooks: cells to blocks, each character with its place in the file.
-
-JSON whose strings know where each of their characters stands.
-"""
+"""Jupyter notebooks: cells to blocks, each character with its place in the file."""
 
 from __future__ import annotations
 

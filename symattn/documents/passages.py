@@ -32,8 +32,6 @@ from symattn.expressions import syntax
 from symattn.spelling import DECIMAL, EITHER, SIGN
 
 # -- numbers as an article writes them all through ---------------------------------------
-# Decimal commas, and blanks between thousands.
-#
 # ``0,506`` is one number where the article writes its decimals so, and a list of two or nobody
 # knows what where it doesn't: all its words and formulas say which. ``50.000`` is fifty thousand
 # where points part thousands. Programs write points.

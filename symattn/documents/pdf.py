@@ -1,8 +1,7 @@
 """PDF to text: the lines of its pages, which are then read as plain text.
 
-The library that reads the file is an extra, ``symattn[pdf-articles]``.
-
-The signs of a page, each with its place on it, put into lines of text.
+The library that reads the file is an extra, ``symattn[pdf-articles]``; the signs of a page,
+each with its place on it, are put into lines of text here.
 
 A matrix is a grid of words between two high brackets; it becomes ``[[1, 2], [3, 4]]``
 in the line that it belongs to. What is set lower or higher becomes ``_{..}`` or ``^{..}``,

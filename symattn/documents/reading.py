@@ -1,9 +1,5 @@
-"""The reading of an article: what it computes and prints, every number accounted for.
-
-Names that an article computes with and never says anything of: what hides its figures.
-
-The case file that an article amounts to.
-"""
+"""The reading of an article: what it computes and prints, every number accounted for; the names
+that it never says anything of, and the case file that it amounts to."""
 
 from __future__ import annotations
 

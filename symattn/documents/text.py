@@ -204,8 +204,6 @@ def is_formula(name: str) -> bool:
 
 
 # -- values apart from their places ------------------------------------------------------------
-# Values apart from the places that they speak of: what is the same wherever it stands.
-#
 # An edit moves all that stands behind it, and changes little else. What was worked out of a
 # text is worked out of another one whose values are the same, at other places.
 

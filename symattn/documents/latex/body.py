@@ -1,7 +1,4 @@
-"""The body of a LaTeX source: its tokens put into blocks, without recursion.
-
-Tables of LaTeX while their cells come.
-"""
+"""The body of a LaTeX source: its tokens put into blocks, without recursion."""
 
 from __future__ import annotations
 

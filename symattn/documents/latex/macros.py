@@ -2,8 +2,6 @@
 
 Every character of an expansion keeps its place: those of an argument their own,
 those of the body that of the whole call.
-
-The sources of formulas, gathered from a stream of tokens.
 """
 
 from __future__ import annotations
@@ -18,12 +16,8 @@ from symattn.limits import MACROS
 from symattn.spelling import pairs, words
 
 # -- the tokens of LaTeX -----------------------------------------------------------------
-# Commands, marks and runs of characters, each with its place.
-#
 # TeX libraries either lose places or walk by recursion; a scanner of one pattern keeps both
 # promises, and is what expanding macros needs: a stream to push back to.
-#
-# What commands and environments of LaTeX mean to a reader of formulas and figures.
 
 #: Environments whose text is taken as it stands.
 _VERBATIM = words(

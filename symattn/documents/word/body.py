@@ -202,9 +202,9 @@ def _made(element: Element) -> Iterator[Text]:
         case "m":
             rows = [[*row.all("m:e")] for row in element.all("m:mr")]
             are_equations = any(_equates(cell) for row in rows for cell in row)
-            yield from (_equations if are_equations else _matrix)(element, rows)
+            yield from _laid_out(element, rows, are_equations)
         case "eqArr":
-            yield from _equations(element, [[line] for line in element.all("m:e")])
+            yield from _laid_out(element, [[line] for line in element.all("m:e")], True)
         case "nary":
             yield from _nary(element)
         case "acc":
@@ -269,31 +269,25 @@ def _fenced(element: Element) -> Iterator[Text]:
     yield element.behind(rf" \right{_FENCES.get(closing, closing)} ")
 
 
-def _matrix(element: Element, rows: Sequence[Sequence[Element]]) -> Iterator[Text]:
-    yield element.mark(r"\begin{matrix} ")
-    for number, row in enumerate(rows):
-        for place, cell in enumerate(row):
-            if place or number:
-                yield cell.mark(" & " if place else r" \\ ")
-            yield from _row(cell)
-    yield element.behind(r" \end{matrix}")
-
-
-def _equations(element: Element, rows: Sequence[Sequence[Element]]) -> Iterator[Text]:
-    """Lines of equations; a cell that begins with a sign of equality, or stands behind one,
-    goes on with the equation before it."""
-    yield element.mark(r"\begin{aligned} ")
+def _laid_out(
+    element: Element, rows: Sequence[Sequence[Element]], are_equations: bool
+) -> Iterator[Text]:
+    """A matrix, or lines of equations, in which a cell that begins with a sign of equality, or
+    stands behind one, goes on with the equation before it."""
+    name = "aligned" if are_equations else "matrix"
+    yield element.mark(rf"\begin{{{name}}} ")
     for number, row in enumerate(rows):
         ended = True
         for place, cell in enumerate(row):
             typed = _typed_in(cell)
             starts = ended and not _EQUATES.match(typed)
             if place or number:
-                beside = r" \quad " if starts else " & " if place == 1 else " "
+                beside = " & " if place == 1 or not are_equations else " "
+                beside = r" \quad " if are_equations and starts else beside
                 yield cell.mark(beside if place else r" \\ ")
             yield from _row(cell)
             ended = _says(cell) and not _EQUATES.fullmatch(typed)
-    yield element.behind(r" \end{aligned}")
+    yield element.behind(rf" \end{{{name}}}")
 
 
 def _nary(element: Element) -> Iterator[Text]:
