@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from symattn.documents.text import Span, Text
 from symattn.languages.sentence import Sentence, joined
@@ -314,13 +314,21 @@ class ParagraphBuilder:
         """Its parts without the white space around them; nothing is kept."""
         self._turn("text")
         parts, self._parts = self._parts, []
-        places = [at for at, part in enumerate(parts) if part.text.string.strip()]
-        if not places:
-            return ()
-        parts = parts[places[0] : places[-1] + 1]
-        parts[0] = BlockPart(parts[0].kind, parts[0].text.lstripped())
-        parts[-1] = BlockPart(parts[-1].kind, parts[-1].text.rstripped())
-        return tuple(parts)
+        return tuple(trimmed(parts))
+
+
+P = TypeVar("P", bound=BlockPart)
+
+
+def trimmed(parts: Sequence[P]) -> list[P]:
+    """Return parts without the white space around them."""
+    said = [at for at, part in enumerate(parts) if part.text.string.strip()]
+    if not said:
+        return []
+    kept = [*parts[said[0] : said[-1] + 1]]
+    kept[0] = replace(kept[0], text=kept[0].text.lstripped())
+    kept[-1] = replace(kept[-1], text=kept[-1].text.rstripped())
+    return kept
 
 
 #: Columns and rows that one cell may span.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
-from typing import NamedTuple
 
 from symattn.documents.article import (
     Block,
@@ -21,6 +21,7 @@ from symattn.documents.article import (
     PlaceKind,
     TableBuilder,
     listing,
+    trimmed,
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.word.elements import Element, Styles
@@ -251,10 +252,9 @@ def _filled(element: Element, form: str) -> Iterator[Text]:
 
 def _fenced(element: Element) -> Iterator[Text]:
     """Yield what stands in brackets; without a word these are round ones, and a bar is between."""
-    told = element.child("m:dPr")
 
     def sign(name: str, usual: str) -> str:
-        found = told.child(name) if told is not None else None
+        found = element.find("m:dPr", name)
         return usual if found is None else found.attributes.get("val", "")
 
     opening, closing = sign("m:begChr", "("), sign("m:endChr", ")")
@@ -291,8 +291,7 @@ def _laid_out(
 
 
 def _nary(element: Element) -> Iterator[Text]:
-    sign = element.child("m:naryPr")
-    char = sign.child("m:chr") if sign is not None else None
+    char = element.find("m:naryPr", "m:chr")
     said = "∫" if char is None else char.attributes.get("val", "")
     form = f"{_LARGE.get(said, said)} "
     for name, mark in (("sub", "_"), ("sup", "^")):
@@ -329,12 +328,11 @@ _SYMBOLS = dict(
 )
 
 
-class _Piece(NamedTuple):
+@dataclass(frozen=True)
+class _Piece(BlockPart):
     """A piece of a paragraph, whether it is set lower or higher, and whether it is a formula
     that stands by itself."""
 
-    kind: PartKind
-    text: Text
     raised: str = ""
     is_display: bool = False
 
@@ -416,9 +414,9 @@ class BodyReader:
             return
         self._end_code()
         if not level and [piece.kind for piece in said] == ["math"]:
-            pieces = [said[0]._replace(is_display=True)]
+            pieces = [replace(said[0], is_display=True)]
         builder = ParagraphBuilder()
-        for piece in _trimmed(pieces):
+        for piece in trimmed(pieces):
             if piece.is_display and not level:
                 self._end_prose(builder, 0, place)
                 text = self._lines.marked(piece)
@@ -432,7 +430,7 @@ class BodyReader:
 
     def _add(self, builder: ParagraphBuilder, piece: _Piece) -> None:
         """Put a piece in a line, and into what is gathered of it."""
-        builder.add(self._lines.marked(piece._replace(is_display=False)), piece.kind)
+        builder.add(self._lines.marked(replace(piece, is_display=False)), piece.kind)
 
     def _end_prose(
         self, builder: ParagraphBuilder, level: int, place: ParagraphPlace
@@ -552,8 +550,8 @@ class BodyReader:
 
     def _cell(self, pieces: Sequence[_Piece]) -> tuple[BlockPart, ...]:
         paragraph = ParagraphBuilder()
-        for piece in _trimmed(pieces):
-            self._add(paragraph, piece._replace(text=piece.text.sub(_LINE_END, " ")))
+        for piece in trimmed(pieces):
+            self._add(paragraph, replace(piece, text=piece.text.sub(_LINE_END, " ")))
         return paragraph.end()
 
     def _is_laid_out(self, cell: Element) -> bool:
@@ -619,7 +617,7 @@ class BodyReader:
             if one.kind == "text":
                 self._lines.marked(one)
                 continue
-            text = self._lines.marked(one._replace(is_display=False))
+            text = self._lines.marked(replace(one, is_display=False))
             self._lines.mark(" ")
             if equations and (goes_on or _GOES_ON.match(text.string)):
                 equations[-1].append(text)
@@ -635,7 +633,7 @@ class BodyReader:
     def _beside(self, pieces: Sequence[_Piece]) -> None:
         """Words beside equations."""
         builder = ParagraphBuilder()
-        for piece in _trimmed(pieces):
+        for piece in trimmed(pieces):
             self._add(builder, piece)
         if parts := builder.end():
             self._blocks.append(Block("prose", parts))
@@ -681,16 +679,6 @@ class _Lines:
         end = self.mark("\n")
         self.places += [place] * (self._ends - len(self.places))
         return end
-
-
-def _trimmed(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Pieces without the white space around them."""
-    said = [at for at, piece in enumerate(pieces) if piece.text.string.strip()]
-    trimmed = [*pieces[said[0] : said[-1] + 1]] if said else []
-    if trimmed:
-        trimmed[0] = trimmed[0]._replace(text=trimmed[0].text.lstripped())
-        trimmed[-1] = trimmed[-1]._replace(text=trimmed[-1].text.rstripped())
-    return trimmed
 
 
 def _inside(element: Element) -> Iterator[Element]:
