@@ -25,7 +25,7 @@ from symattn.documents.article import (
 )
 from symattn.documents.commonmark import note
 from symattn.documents.inline import Display, drawn, page_formulas
-from symattn.documents.latex.macros import Macros, joined
+from symattn.documents.latex import Macros, joined
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
 from symattn.spelling import pairs, words
