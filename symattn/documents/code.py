@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
+from typing import TypeGuard
 
 from symattn.documents import grids
 from symattn.documents.article import Block, session
@@ -20,7 +21,7 @@ from symattn.documents.python import source
 from symattn.documents.python.following import FollowedProgram, StatementMeaning
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.stores import stores
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Span, Text, runs
 from symattn.documents.trees import (
     Chain,
     Member,
@@ -91,13 +92,10 @@ class Codes:
             for one in chains:
                 self._learn(one)
             place, _, value = pairs.get(k, (-1, "", None))
-            name = (
-                self._news(chains[0], value)
-                if value and len(chains) == 1 and place >= taken
-                else None
-            )
-            if name is None or value is None or isinstance(result := value.members[-1], Opaque):
+            news = self._news(chains, value) if place >= taken else None
+            if news is None or value is None:
                 continue
+            name, result = news
             if self.known[name] >= 0:
                 # It is shown better than it can be computed.
                 told.append(_lost(passage, chains[0]))
@@ -107,13 +105,13 @@ class Codes:
             taken = place + 1
         return [*told, *rest[taken:]]
 
-    def _news(self, show: Chain, value: Chain) -> str | None:
-        """The name that is shown, where it isn't known as well as it is printed."""
-        match show.members, value.members[-1]:
-            case (syntax.Name(name),), result if _is_result(result):
+    def _news(self, shown: Sequence[Chain], value: Chain | None) -> tuple[str, syntax.Tree] | None:
+        """The name that is shown, where it isn't known as well as it is printed, and its value."""
+        match shown, value:
+            case [Chain((syntax.Name(name),))], Chain((*_, result)) if _is_result(result):
                 are_numbers = all(isinstance(one, _NUMBERS) for one in walk(result))
                 is_better = self.known.get(name, inf) < _decimals(result)
-                return name if are_numbers and is_better else None
+                return (name, result) if are_numbers and is_better else None
         return None
 
     def _learn(self, chain: Chain) -> None:
@@ -230,18 +228,10 @@ class Codes:
     def _comments(self, parsed: ProgramSource, taken: set[int], where: range) -> Iterator[Passage]:
         """The comments that no statement has behind it; those of neighbouring lines
         together, so that an array among them is found."""
-        run: list[Text] = []
-        previous = 0
-        for line, text in parsed.comments.items():
-            if line in taken or line not in where:
-                continue
-            taken.add(line)
-            if run and line != previous + 1:
-                yield from grids.passages(run, "code")
-                run = []
-            run.append(text)
-            previous = line
-        yield from grids.passages(run, "code")
+        left = [line for line in parsed.comments if line in where and line not in taken]
+        taken.update(left)
+        for run in runs(left, lambda above, line: line == above + 1):
+            yield from grids.passages([parsed.comments[line] for line in run], "code")
 
 
 def _chains(passage: Passage) -> list[Chain]:
@@ -359,7 +349,7 @@ def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
                 yield from (label for label in getattr(member, "rows_said", ()) if label)
 
 
-def _is_result(member: object) -> bool:
+def _is_result(member: object) -> TypeGuard[syntax.Tree]:
     match member:
         case syntax.Literal() | syntax.Array() | syntax.Negative(syntax.Literal()):
             return True

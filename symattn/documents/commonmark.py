@@ -206,8 +206,6 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 
 #: Code pages that UTF-8 is read as by mistake, the commonest first.
 _CODE_PAGES = ("cp1252", "cp1253", "cp1250", "cp1251", "latin-1", "cp437")
-#: A text may have gone through it twice.
-_TIMES = 2
 #: Runs that may be mis-decoded: letters and signs beyond ASCII, side by side.
 _RUN = re.compile(r"[^\x00-\x7f]{2,}+")
 #: How bytes that a code page leaves undefined are shown: as another does, or as they are.
@@ -226,12 +224,8 @@ def decoded(text: Text) -> Text:
     >>> str(decoded(Text.whole("Ξ£ 2Γ—3")))
     'Σ 2×3'
     """
-    for _ in range(_TIMES):
-        repaired = _decoded(text)
-        if repaired is text:
-            break
-        text = repaired
-    return text
+    # A text may have gone through it twice.
+    return _decoded(_decoded(text))
 
 
 def _decoded(text: Text) -> Text:

@@ -17,7 +17,7 @@ from typing import Literal
 from symattn.documents import brackets
 from symattn.documents.brackets import is_index
 from symattn.documents.notation import read_parts
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Span, Text, runs
 from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Words
 from symattn.expressions import syntax
 from symattn.spelling import ENTRY
@@ -501,21 +501,16 @@ def lone(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
 
 def _joined(lines: Iterable[FlatLine], kind: str) -> Iterator[FlatLine]:
     """Lines with those that go on behind them; no blank ones."""
-    parts: list[FlatLine] = []
-    for line in lines:
-        if not line.text.string.strip() or _FRAME.match(line.text.string):
-            continue
+    strings = ((line, line.text.string) for line in lines)
+    said = (line for line, string in strings if string.strip() and not _FRAME.match(string))
+
+    def is_one(above: FlatLine, line: FlatLine) -> bool:
         # Behind a blank line an operation is one on all that stands above.
-        is_apart = bool(parts) and line.first > parts[-1].last + 1
-        if parts and (
-            (is_apart and _ON_ALL.match(line.text.string))
-            or not goes_on(parts[-1].text.string, line.text.string, kind)
-        ):
-            yield _as_one(parts)
-            parts = []
-        parts.append(line)
-    if parts:
-        yield _as_one(parts)
+        if line.first > above.last + 1 and _ON_ALL.match(line.text.string):
+            return False
+        return goes_on(above.text.string, line.text.string, kind)
+
+    return map(_as_one, runs(said, is_one))
 
 
 def goes_on(above: str, line: str, kind: str) -> bool:

@@ -450,7 +450,6 @@ class PageReader:
         end = len(self._source)
         self._end_to(0, Span(end, end))
         self._end_table()
-        self._flush()
         notes = []
         if self._macros.stopped is not None:
             notes.append(MACROS.said(self._source.count("\n", 0, self._macros.stopped.start) + 1))
@@ -496,7 +495,6 @@ class PageReader:
             self._here.add(Text.at("\n", tag.whole.span()))
         elif name in HEADINGS:
             self._end_table()
-            self._flush()
             self._level = HEADINGS[name]
             end = self._end_heading
         elif name in ("sub", "sup") and self._scripts() < _SCRIPTS:
@@ -514,7 +512,7 @@ class PageReader:
         elif name == "thead" and self._table is not None:
             self._table.in_head = True
         elif name == "caption" and self._table is not None:
-            end = self._aside(self._end_caption)
+            end = self._aside(lambda parts, _: self._emit("prose", parts))
         elif name in APART:
             self._apart(tag.whole)
         if tag.is_void:
@@ -694,7 +692,6 @@ class PageReader:
     def _pre(self, tag: Tag) -> None:
         """Code, or what it printed; a table around it only lays it out."""
         self._end_table()
-        self._flush()
         outer, is_printed = self._language, bool(self._outputs) or tag.is_output
         self._language = tag.language or outer
         text = self._text(tag)
@@ -765,7 +762,6 @@ class PageReader:
 
     def _begin_table(self, tag: Tag) -> Callable[[Span], None] | None:
         self._end_table()
-        self._flush()
         self._level = 0
         if tag.classes & LAYOUTS or tag.value("role") == "presentation":
             return None
@@ -778,9 +774,7 @@ class PageReader:
         return end
 
     def _end_cell(self) -> None:
-        if self._table is None:
-            return
-        if not self._table.tag:
+        if self._table is None or not self._table.tag:
             self._flush()
             return
         cell = ParagraphBuilder()
@@ -789,15 +783,13 @@ class PageReader:
         self._table.end(cell.end())
 
     def _end_table(self) -> None:
-        if self._table is None:
-            return
-        self._end_cell()
-        rows, self._table = self._table.rows(), None
-        if rows and (not self._main or self._counts.get(self._main)):
-            self._blocks.append(Block("table", rows=rows))
-
-    def _end_caption(self, parts: tuple[BlockPart, ...], span: Span) -> None:
-        self._emit("prose", parts)
+        """The table ends, if there is one, and so does what stands beside it."""
+        if self._table is not None:
+            self._end_cell()
+            rows, self._table = self._table.rows(), None
+            if rows and (not self._main or self._counts.get(self._main)):
+                self._blocks.append(Block("table", rows=rows))
+        self._flush()
 
 
 def read(source: Text) -> Contents:

@@ -15,7 +15,7 @@ from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.notation.vocabulary import SIGNS
-from symattn.documents.text import Memory, Text
+from symattn.documents.text import Memory, Text, runs
 from symattn.documents.trees import (
     Chain,
     Labelled,
@@ -302,15 +302,12 @@ def _matrices(
 
 def _gone_on(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, a listing that begins with a sign of equality as lines of the one before."""
-    run: list[Block] = []
-    for block in blocks:
-        goes_on = _is_listing(block) and _EQUAL.match(block.text.string)
-        if run and not (goes_on and _is_listing(run[-1])):
-            yield _as_one(run)
-            run = []
-        run.append(block)
-    if run:
-        yield _as_one(run)
+
+    def goes_on(above: Block, block: Block) -> bool:
+        is_said = _is_listing(block) and _EQUAL.match(block.text.string)
+        return bool(is_said) and _is_listing(above)
+
+    return map(_as_one, runs(blocks, goes_on))
 
 
 def _as_one(run: Sequence[Block]) -> Block:
