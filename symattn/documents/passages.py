@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import accumulate, chain, zip_longest
 
-from symattn.documents import brackets, grids
+from symattn.documents import grids
 from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
@@ -381,10 +381,10 @@ def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
     lines: list[tuple[str, Text]] = []
     for part in _as_written(list(parts)):
         if part.kind == "text":
-            lines.extend(("text", line) for line in _logical(brackets.flat(part.text)))
+            lines.extend(("text", line) for line in _logical(grids.flat(part.text)))
         else:
             lines.append(
-                (part.kind, brackets.flat(part.text) if part.kind == "code" else part.text)
+                (part.kind, grids.flat(part.text) if part.kind == "code" else part.text)
             )
     return read_parts(lines)
 
