@@ -23,8 +23,7 @@ from symattn.documents.article import (
     PartKind,
     TableBuilder,
 )
-from symattn.documents.commonmark import note
-from symattn.documents.inline import Display, drawn, page_formulas
+from symattn.documents.commonmark import Display, drawn, note, page_formulas
 from symattn.documents.latex import Macros, joined
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS

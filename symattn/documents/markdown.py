@@ -21,8 +21,7 @@ from symattn.documents.article import (
     TableCell,
     listing,
 )
-from symattn.documents.commonmark import MATH_DIRECTIVE, Closers
-from symattn.documents.inline import Piece, pieces
+from symattn.documents.commonmark import MATH_DIRECTIVE, Closers, Piece, pieces
 from symattn.documents.text import Text
 from symattn.spelling import words
 

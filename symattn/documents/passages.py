@@ -383,9 +383,7 @@ def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
         if part.kind == "text":
             lines.extend(("text", line) for line in _logical(grids.flat(part.text)))
         else:
-            lines.append(
-                (part.kind, grids.flat(part.text) if part.kind == "code" else part.text)
-            )
+            lines.append((part.kind, grids.flat(part.text) if part.kind == "code" else part.text))
     return read_parts(lines)
 
 

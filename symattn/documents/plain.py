@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from symattn.documents import commonmark, markdown
 from symattn.documents.article import Block, BlockPart, Contents, listing
-from symattn.documents.commonmark import note
-from symattn.documents.inline import formulas
+from symattn.documents.commonmark import formulas, note
 from symattn.documents.text import Text
 from symattn.spelling import words
 
