@@ -115,7 +115,6 @@ class Codes:
         return None
 
     def _learn(self, chain: Chain) -> None:
-        """Note how well a name is known that is assigned to."""
         match chain:
             case Chain((syntax.Name(name), *parts), is_code=True) if parts:
                 self.known[name] = min(map(self._places, parts))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_to_bytes
 
 from symattn.documents.article import PartKind
-from symattn.documents.text import DISPLAYS, INNER, Text, is_formula
+from symattn.documents.text import DISPLAYS, INNER, Span, Text, is_formula
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -476,6 +476,14 @@ def page_formulas(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Displa
     return ((piece.kind, piece.text) for piece in pieces if piece.kind != "note")
 
 
+def script(name: str, opening: Span, inside: Text, closing: Span) -> Text:
+    """Return what the element ``sub`` or ``sup`` sets lower or higher, as formulas have it."""
+    mark = "_" if name == "sub" else "^"
+    if len(inside) == 1:
+        return Text.joined([Text.at(mark, opening), inside])
+    return Text.joined([Text.at(f"{mark}{{", opening), inside, Text.at("}", closing)])
+
+
 class _Scan:
     def __init__(self, text: Text, labels: Container[str], marks: re.Pattern[str]) -> None:
         self.text = text
@@ -497,11 +505,8 @@ class _Scan:
             "\\": self._backslash,
             "`": self._code,
             "$": self._dollar,
-            "*": self._emphasis,
-            "_": self._emphasis,
-            "~": self._emphasis,
-            "!": self._bracket,
-            "[": self._bracket,
+            **dict.fromkeys("*_~", self._emphasis),
+            **dict.fromkeys("![", self._bracket),
             "(": self._round,
             "]": self._closed,
             "<": self._html,
@@ -833,15 +838,10 @@ class _Scan:
         return tag.end()
 
     def _raised(self, raised: re.Match[str]) -> None:
-        sign = "_" if raised[1].lower() == "sub" else "^"
         opening = self.text.span(raised.start(), raised.start(2))
         closing = self.text.span(raised.end(2), raised.end())
-        inside = self.text.group(raised, 2)
-        if len(inside) == 1:
-            parts = [Text.at(sign, opening), inside]
-        else:
-            parts = [Text.at(f"{sign}{{", opening), inside, Text.at("}", closing)]
-        self.out += [Piece("text", part) for part in parts]
+        text = script(raised[1].lower(), opening, self.text.group(raised, 2), closing)
+        self.out.append(Piece("text", text))
 
     def _entity(self, mark: re.Match[str]) -> int:
         entity = _ENTITY.match(self.string, mark.start())
@@ -861,7 +861,5 @@ class _Scan:
         length, end = self._spans[role.end()]
         inside = self.text[role.end() + length : end - length]
         is_math = role[1] in ("math", "eq:math")
-        self.out.append(
-            Piece("math", formula(inside)) if is_math else Piece("text", inside)
-        )
+        self.out.append(Piece("math", formula(inside)) if is_math else Piece("text", inside))
         return end

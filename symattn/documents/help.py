@@ -608,8 +608,6 @@ class Where:
 
 
 class _ArticlePlaces:
-    """Finds pieces of an article."""
-
     def __init__(self, article: Article) -> None:
         self.article = article
         self._blocks = [(block.span, block) for block in article.blocks]

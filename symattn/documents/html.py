@@ -23,7 +23,7 @@ from symattn.documents.article import (
     PartKind,
     TableBuilder,
 )
-from symattn.documents.commonmark import Display, drawn, note, page_formulas
+from symattn.documents.commonmark import Display, drawn, note, page_formulas, script
 from symattn.documents.latex import Macros, joined
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
@@ -671,18 +671,15 @@ class PageReader:
 
     def _script(self, tag: Tag) -> Callable[[Span], None]:
         """Return what is set lower or higher, but for the numbers of notes."""
-        mark, begin, links = "_" if tag.name == "sub" else "^", tag.whole.span(), self._links
+        links = self._links
         self._noted = False
 
         def end(parts: tuple[BlockPart, ...], span: Span) -> None:
             text = Text.joined([part.text for part in parts]) if parts else None
             if text is None or links or self._noted:
                 self._noted = False
-            elif len(text) == 1:
-                self._here.add(Text.joined([Text.at(mark, begin), text]))
             else:
-                pieces = [Text.at(f"{mark}{{", begin), text, Text.at("}", span)]
-                self._here.add(Text.joined(pieces))
+                self._here.add(script(tag.name, tag.whole.span(), text, span))
 
         return self._aside(end)
 

@@ -91,7 +91,6 @@ class _MarkdownReader:
             self.starts.append(self.starts[-1] + len(line) + 1)
 
     def blocks(self) -> list[Block]:
-        """All blocks."""
         tokens = commonmark.tokens(self.string)
         at = 0
         while at < len(tokens):

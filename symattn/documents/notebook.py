@@ -128,7 +128,6 @@ def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[int, dict[str, Node
 
 
 def _kind(node: Node) -> str:
-    """Return what a value is, for messages."""
     match node:
         case Quoted():
             return f"the text {short(str(node), 30)!r}"

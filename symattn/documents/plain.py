@@ -107,7 +107,6 @@ class _PlainReader:
         self.beginnings = 0
 
     def blocks(self) -> list[Block]:
-        """All blocks."""
         at = 0
         while at < len(self.lines):
             if self.lines[at].is_blank:

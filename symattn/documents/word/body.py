@@ -25,6 +25,7 @@ from symattn.documents.article import (
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.word.elements import Element, Styles
+from symattn.documents.word.package import Package, WrittenText, tree
 from symattn.spelling import DECIMAL, pairs
 
 # -- Office mathematics to the source that LaTeX would have ------------------------------
@@ -174,7 +175,6 @@ def _with_matrices(text: Text) -> Text:
 
 
 def _typed_in(element: Element | None) -> str:
-    """Return what is typed right in an argument."""
     runs = element.all("m:r") if element is not None else ()
     return "".join(text.string for run in runs for text in _typed(run)).strip()
 
@@ -318,6 +318,11 @@ _LINE_END = re.compile(r"[\r\n]")
 _GOES_ON = re.compile(r"\s*+(?:[=≈→]|\\(?:approx|to|rightarrow)\b)")
 _MATRIX = "\\begin{matrix}"
 _COUNTED = re.compile(r"\s*+(?:\([0-9.]++[a-z]?\))?+\s*+")
+#: The notes below the text: what they are to the document, their elements, and their name.
+_NOTES: Sequence[tuple[str, str, PlaceKind]] = (
+    ("footnotes", "w:footnote", "footnote"),
+    ("endnotes", "w:endnote", "endnote"),
+)
 #: The letters and signs of Symbol, an old font with codes of its own.
 _SYMBOLS = dict(
     zip(
@@ -631,7 +636,6 @@ class BodyReader:
         return []
 
     def _beside(self, pieces: Sequence[_Piece]) -> None:
-        """Words beside equations."""
         builder = ParagraphBuilder()
         for piece in trimmed(pieces):
             self._add(builder, piece)
@@ -741,3 +745,28 @@ def _has_head(rows: Sequence[Sequence[Sequence[_Piece]]]) -> bool:
         for row in rows
     ]
     return len(rows) > 1 and not any(numbers[0]) and any(map(any, numbers[1:]))
+
+
+def read(data: bytes) -> tuple[WrittenText, Contents]:
+    """The text of a document, and the blocks in it.
+
+    Raises :class:`Malformed` for what is no Word document, or too large.
+    """
+    package = Package(data)
+    parts = [package.document]
+    styles = package.beside("styles")
+    reader = BodyReader(Styles(tree(styles) if styles else None))
+    body = tree(parts[0]).child("w:body")
+    if body is not None:
+        reader.read(body)
+    for kind, name, called in _NOTES:
+        part = package.beside(kind)
+        if part is None:
+            continue
+        parts.append(part)
+        root = tree(part)
+        # Those with a type are only the lines above them.
+        notes = [note for note in root.all(name) if "type" not in note.attributes]
+        reader.read(Element(root.name, {}, root.start, root.end, [*notes]), called)
+    text, contents = reader.contents()
+    return WrittenText(package, tuple(parts), text), contents
