@@ -313,7 +313,6 @@ def literals(block: Block) -> Iterator[Span]:
     """Yield where the numbers stand that the program in a block of code computes with; those in
     comments, and of what it shows, are none of them.
 
-    >>> from symattn.documents.text import Text
     >>> code = Block.of("code", Text.whole("x = [0.5, -2]  # 0.7"), "python")
     >>> [tuple(span) for span in literals(code)]
     [(5, 8), (11, 12)]

@@ -829,7 +829,6 @@ def help_of(article: Article, side: SideFile | None = None) -> Help:
 
     Raises :class:`Malformed` with every fault of both, each with its line.
 
-    >>> from pathlib import Path
     >>> from symattn.documents.files import article
     >>> made = article(Path("post.md"), b"<!-- symattn: T = S / sqrt(d_k) -->\\n")
     >>> help_of(made).steps["T"].text

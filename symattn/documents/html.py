@@ -264,7 +264,6 @@ def formula(start: Tag, tokens: Iterator[Token]) -> Text:
     """The source of the formula that a ``math`` tag begins: its annotation in LaTeX, or
     what is made of its elements. Reads up to its end.
 
-    >>> from symattn.documents.html import tokens
     >>> found = tokens(Text.whole("<math><mfrac><mi>x</mi><mn>2</mn></mfrac></math>"))
     >>> str(formula(next(found), found))
     '\\\\frac{x}{2}'

@@ -279,10 +279,6 @@ class Stream:
         self._pushed: list[Text] = []
         self._moved = 0
 
-    def follow(self, source: Text) -> None:
-        """Go on with another source, and the macros that are known."""
-        self._source = tokens(source)
-
     def next(self) -> Text | None:
         """The next token that is no macro and defines none; none at the end."""
         while (token := self.raw()) is not None:
@@ -528,52 +524,6 @@ _DEFINING: Mapping[str, Callable[[Stream], None]] = {
 _WORD = re.compile(r"\\[A-Za-z@]++\Z")
 
 
-def formula(
-    stream: Stream,
-    end: str,
-    note: Callable[[Text], None],
-    others: Sequence[str] = (),
-    opening: Text | None = None,
-) -> tuple[Text, str]:
-    """The source of a formula up to its end, and what ended it: ``end`` or one of
-    ``others``, which are taken from the stream; or '' for one that isn't closed.
-
-    ``opening``, if there is one, is part of the formula, and so is its end then.
-    ``$`` and ``\\)`` may be missing in what is broken: their formula ends with its
-    paragraph. An environment ends before the next heading, if not sooner.
-    """
-    tokens: list[Text] = [opening] if opening else []
-    last, depth = "", 0
-    begin = end.replace("\\end", "\\begin") if end.startswith("\\end") else ""
-    while (token := stream.next()) is not None:
-        string = token.string
-        if string in HEADINGS or string == "\\end{document}":
-            stream.push([token])
-            break
-        if not begin and is_paragraph(token):
-            stream.push([token])
-            break
-        if string == end and depth <= 0:
-            last = string
-            tokens += [token] if opening else []
-            break
-        if string in others:
-            last = string
-            break
-        if string[0] == "%":
-            note(token)
-            continue
-        if string == "\\ensuremath":
-            stream.push(inside(stream.argument()))
-            continue
-        if begin:
-            depth += (string == begin) - (string == end)
-        elif end == "$":
-            depth += (string == "{") - (string == "}")
-        tokens.append(token)
-    return joined(tokens).stripped(), last
-
-
 def joined(tokens: Iterable[Text]) -> Text:
     """Tokens as one text; a command doesn't run into the letter after it."""
     pieces: list[Text] = []
@@ -584,7 +534,7 @@ def joined(tokens: Iterable[Text]) -> Text:
     return Text.joined(pieces)
 
 
-class Macros:
+class Macros(Stream):
     """The macros that the formulas of a page define for those behind them.
 
     >>> macros = Macros()
@@ -595,20 +545,15 @@ class Macros:
     """
 
     def __init__(self) -> None:
-        self._stream = Stream(Text.whole(""), KEPT)
-
-    @property
-    def stopped(self) -> Span | None:
-        """Return where macros were no longer expanded, because they wrote too much."""
-        return self._stream.stopped
+        super().__init__(Text.whole(""), KEPT)
 
     def expanded(self, source: Text) -> Text:
         """The source of a formula without macros, labels and comments."""
         if "\\" not in source.string and "%" not in source.string:
             return source.stripped()
-        self._stream.follow(source)
-        tokens = [token for token in iter(self._stream.next, None) if token.string[0] != "%"]
-        return joined(tokens).stripped()
+        self._source = tokens(source)
+        said = (token for token in iter(self.next, None) if token.string[0] != "%")
+        return joined(said).stripped()
 
 
 # -- blocks ------------------------------------------------------------------------------
@@ -864,7 +809,7 @@ class LatexReader:
                 self._stream.argument()
             self._formula(f"\\end{{{name}}}", is_display=base != "math")
         elif base in INNER:
-            text, _ = formula(self._stream, f"\\end{{{name}}}", self._note, opening=token)
+            text, _ = self._formula_to(f"\\end{{{name}}}", opening=token)
             self._add_formula(text, is_display=True)
         elif base in SKIPPED:
             self._skip(name)
@@ -905,9 +850,50 @@ class LatexReader:
         if is_display:
             self._stream.take("$")
 
+    def _formula_to(
+        self, end: str, others: Sequence[str] = (), opening: Text | None = None
+    ) -> tuple[Text, str]:
+        """The source of a formula up to its end, and what ended it: ``end`` or one of
+        ``others``, which are taken from the stream; or '' for one that isn't closed.
+
+        ``opening``, if there is one, is part of the formula, and so is its end then.
+        ``$`` and ``\\)`` may be missing in what is broken: their formula ends with its
+        paragraph. An environment ends before the next heading, if not sooner.
+        """
+        tokens: list[Text] = [opening] if opening else []
+        last, depth = "", 0
+        begin = end.replace("\\end", "\\begin") if end.startswith("\\end") else ""
+        while (token := self._stream.next()) is not None:
+            string = token.string
+            if string in HEADINGS or string == "\\end{document}":
+                self._stream.push([token])
+                break
+            if not begin and is_paragraph(token):
+                self._stream.push([token])
+                break
+            if string == end and depth <= 0:
+                last = string
+                tokens += [token] if opening else []
+                break
+            if string in others:
+                last = string
+                break
+            if string[0] == "%":
+                self._note(token)
+                continue
+            if string == "\\ensuremath":
+                self._stream.push(inside(self._stream.argument()))
+                continue
+            if begin:
+                depth += (string == begin) - (string == end)
+            elif end == "$":
+                depth += (string == "{") - (string == "}")
+            tokens.append(token)
+        return joined(tokens).stripped(), last
+
     def _formula(self, end: str, *, is_display: bool) -> None:
         """Read a formula up to its end; words between its lines cut it in two."""
-        text, last = formula(self._stream, end, self._note, _INTERTEXT)
+        text, last = self._formula_to(end, _INTERTEXT)
         if last in _INTERTEXT:
             words = inside(self._stream.argument())
             name = end[len("\\end{") : -1]

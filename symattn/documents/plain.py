@@ -298,17 +298,13 @@ class _PlainReader:
         return self._below if is_name(title) else 0
 
     def _is_item(self, at: int, item: re.Match[str]) -> bool:
-        number = int(item[1])
-        after = next((line for line in self.lines[at + 1 : at + 4] if not line.is_blank), None)
-        before = next(
-            (line for line in self.lines[max(at - 3, 0) : at][::-1] if not line.is_blank), None
-        )
-        following = _ITEM.match(after.string) if after else None
-        preceding = _ITEM.match(before.string) if before else None
-        return bool(
-            (following and int(following[1]) == number + 1)
-            or (preceding and int(preceding[1]) == number - 1)
-        )
+        def has(number: int, lines: list[_PlainLine]) -> bool:
+            beside = next((line.string for line in lines if not line.is_blank), "")
+            found = _ITEM.match(beside)
+            return found is not None and int(found[1]) == number
+
+        above, below = self.lines[max(at - 3, 0) : at], self.lines[at + 1 : at + 4]
+        return has(int(item[1]) + 1, below) or has(int(item[1]) - 1, above[::-1])
 
     def _level(self, string: str) -> int:
         """The level of a heading that shows in any line; 0 for what is none."""

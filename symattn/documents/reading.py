@@ -203,14 +203,9 @@ def case_text(reading: Reading) -> str:
     file says only what is sure.
 
     >>> from pathlib import Path
-    >>> from symattn.documents.article import Article
-    >>> from symattn.documents.reading import ReadInput, ReadStep
-    >>> from symattn.documents.text import Span
-    >>> from symattn.numbers.rows import Numbers
     >>> article = Article(Path("post.md"), "markdown", "X = [1, 2.50]\\nA = softmax(X)", ())
     >>> given = {"X": ReadInput(Numbers.read(("1", "2.50")), Span(4, 13))}
-    >>> from symattn.expressions.syntax import parse
-    >>> steps = {"A": ReadStep(parse("softmax(X)"), Span(14, 15))}
+    >>> steps = {"A": ReadStep(syntax.parse("softmax(X)"), Span(14, 15))}
     >>> made = case_text(Reading(article, given, steps))
     >>> print(made[made.index("[given]") :])
     [given]
