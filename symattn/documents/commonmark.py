@@ -17,6 +17,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import unescape
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_to_bytes
 
@@ -528,28 +529,23 @@ class _Scan:
     def _joined(self) -> list[Piece]:
         """The pieces, words that stand side by side as one."""
         joined: list[Piece] = []
-        words: list[Text] = []
-        first = last = 0
-        for piece in [*self.out, Piece("code", self.text[:0])]:
-            if piece is None:
-                continue
-            if isinstance(piece, tuple):
-                if piece[0] != last:
-                    words.append(self.text[first:last])
-                    first = piece[0]
-                last = piece[1]
-                continue
-            words.append(self.text[first:last])
-            first = last
-            if piece.kind == "text":
-                words.append(piece.text)
-                continue
-            text = Text.joined([word for word in words if word.string])
-            if text:
+        for are_words, run in groupby(self._cut(), key=lambda piece: piece.kind == "text"):
+            if not are_words:
+                joined += run
+            elif text := Text.joined([piece.text for piece in run if piece.text.string]):
                 joined.append(Piece("text", text))
-            words = []
-            joined.append(piece)
-        return joined[:-1]
+        return joined
+
+    def _cut(self) -> Iterator[Piece]:
+        first = last = 0
+        for piece in [*self.out, Piece("text", self.text[:0])]:
+            if isinstance(piece, tuple) and piece[0] == last:
+                last = piece[1]
+            elif piece is not None:
+                yield Piece("text", self.text[first:last])
+                first, last = piece if isinstance(piece, tuple) else (last, last)
+                if isinstance(piece, Piece):
+                    yield piece
 
     def _plain(self, mark: re.Match[str]) -> int:
         """The mark is a word like others."""

@@ -220,9 +220,8 @@ class _CellReader:
 
 def _tags(cell: dict[str, Node]) -> tuple[str, ...]:
     tags = _get(_get(cell, "metadata"), "tags")
-    return (
-        tuple(str(tag) for tag in tags if isinstance(tag, Quoted)) if isinstance(tags, list) else ()
-    )
+    listed = tags if isinstance(tags, list) else ()
+    return tuple(str(tag) for tag in listed if isinstance(tag, Quoted))
 
 
 def _tables(text: Text) -> tuple[Block, ...]:

@@ -109,12 +109,12 @@ def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
             points += sum(_tells(*one.groups()) for one in _DECIMAL.finditer(string))
             millions += sum(1 for _ in _MILLIONS.finditer(string))
     if commas >= _SEEN and commas > _TIMES * points:
-        thousands = _left_open if points else _without_points
-        return lambda part: _with_commas(thousands(part))
+        thousands = EITHER if points else ""
+        return lambda part: _with_commas(_pointed(part, thousands))
     is_plain = points >= _SEEN and points > _TIMES * commas
     is_open = millions or (commas >= _SEEN and not is_plain)
     write = _with_points if is_plain else _with_zeros
-    return lambda part: write(_unpaired(_left_open(part) if is_open else part))
+    return lambda part: write(_unpaired(_pointed(part, EITHER) if is_open else part))
 
 
 def _tells(whole: str, part: str) -> bool:
@@ -167,9 +167,10 @@ def _is_row(string: str, at: int) -> bool:
     return line != string and len(line) < _ROW and not line.strip(" \t0123456789")
 
 
-def _left_open(part: BlockPart) -> BlockPart:
-    """A part in which a point before three digits is left open."""
-    return replace(part, text=part.text.sub(_POINTED, partial(_either, part.text)))
+def _pointed(part: BlockPart, by: str) -> BlockPart:
+    """A part with ``by`` for a point before three digits: left open, or nothing for thousands."""
+    text = part.text
+    return replace(part, text=text.sub(_POINTED, lambda one: text.group(one).sub(_SIGN, by)))
 
 
 def _unpaired(part: BlockPart) -> BlockPart:
@@ -182,20 +183,10 @@ def _unpaired(part: BlockPart) -> BlockPart:
 
     def unpaired(number: re.Match[str]) -> Text | None:
         is_thousands = _POINTED.fullmatch(number[0].replace(",", "."))
-        return None if depth[number.start()] > 0 or is_thousands else _either(text, number)
+        is_open = depth[number.start()] <= 0 and not is_thousands
+        return text.group(number).sub(_SIGN, EITHER) if is_open else None
 
     return replace(part, text=text.sub(_PAIRED, unpaired))
-
-
-def _either(text: Text, number: re.Match[str]) -> Text:
-    """A number with a sign in it that may mean either, so that it isn't read."""
-    return text.group(number).sub(_SIGN, EITHER)
-
-
-def _without_points(part: BlockPart) -> BlockPart:
-    """A part in which a point before three digits parts thousands."""
-    text = part.text
-    return replace(part, text=text.sub(_POINTED, lambda one: text.group(one).sub(_SIGN, "")))
 
 
 def _with_points(part: BlockPart) -> BlockPart:
