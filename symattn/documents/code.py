@@ -331,13 +331,9 @@ def literals(block: Block) -> Iterator[Span]:
 def _is_program(parsed: ProgramSource) -> bool:
     """Return whether a piece among others that are no Python is meant as Python, not as a
     line of notation that happens to be."""
-    for node in parsed.body:
-        match node:
-            case ast.Expr(value=ast.Call()):
-                continue
-            case ast.Expr():
-                return False
-    return bool(parsed.body or parsed.comments)
+    shown = [node.value for node in parsed.body if isinstance(node, ast.Expr)]
+    are_calls = all(isinstance(value, ast.Call) for value in shown)
+    return are_calls and bool(parsed.body or parsed.comments)
 
 
 def _labels(pieces: Sequence[Piece]) -> Iterator[str]:

@@ -15,7 +15,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from symattn.errors import Malformed, short
@@ -319,9 +318,7 @@ def _set(words: list[PlacedText]) -> list[str]:
     """Words as lines, with room between them where the page has it."""
     lines: list[str] = []
     rows = _rows(words, 1.5)
-    for before, row in pairwise([None, *rows]):
-        if row is None:
-            continue
+    for before, row in zip([None, *rows], rows, strict=False):
         if before is not None:
             size, other = row[0].size, before[0].size
             if row[0].down - before[0].down > 1.7 * size or abs(size - other) > 0.15 * size:
