@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from symattn.documents.text import Span, Text
 from symattn.languages.sentence import Sentence, joined
@@ -314,13 +314,21 @@ class ParagraphBuilder:
         """Its parts without the white space around them; nothing is kept."""
         self._turn("text")
         parts, self._parts = self._parts, []
-        places = [at for at, part in enumerate(parts) if part.text.string.strip()]
-        if not places:
-            return ()
-        parts = parts[places[0] : places[-1] + 1]
-        parts[0] = BlockPart(parts[0].kind, parts[0].text.lstripped())
-        parts[-1] = BlockPart(parts[-1].kind, parts[-1].text.rstripped())
-        return tuple(parts)
+        return tuple(trimmed(parts))
+
+
+P = TypeVar("P", bound=BlockPart)
+
+
+def trimmed(parts: Sequence[P]) -> list[P]:
+    """Return parts without the white space around them."""
+    said = [at for at, part in enumerate(parts) if part.text.string.strip()]
+    if not said:
+        return []
+    kept = [*parts[said[0] : said[-1] + 1]]
+    kept[0] = replace(kept[0], text=kept[0].text.lstripped())
+    kept[-1] = replace(kept[-1], text=kept[-1].text.rstripped())
+    return kept
 
 
 #: Columns and rows that one cell may span.
@@ -381,10 +389,7 @@ class TableBuilder:
         return tuple(self._rows)
 
 
-# -- listings ----------------------------------------------------------------------------------
-# Listings: code, what it printed, or a session of both.
-#
-# Lines of plain text that are headings: by their number, their words, how they end.
+# -- listings: code, what it printed, or a session of both --------------------------------------
 
 #: What a piece of a session is.
 _Turn = Literal["code", "output"]
@@ -471,65 +476,3 @@ def session(text: Text) -> list[tuple[_Turn, Text]]:
         turns.append((kind, line[marker.end() :] if marker else line))
     groups = groupby(turns, key=lambda turn: turn[0])
     return [(kind, Text.joined(line for _, line in group)) for kind, group in groups]
-
-
-UNDERLINE = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+")
-NUMBERED = re.compile(r"(?:§[ ]*+)?([0-9]{1,2}(?:\.[0-9]{1,2})+)\.?+[ \t]++(?=[^\W\d])")
-STEP = re.compile(r"(?:Step|Part|Section|Chapter|Phase|Stage|Exercise|Example)[ ]++[0-9IVX]{1,4}\b")
-VALUE = re.compile(r":[ \t]*+[-+.0-9\[(]")
-LINK = re.compile(r"[ \t]++[#¶🔗][ \t]*+\Z")
-_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,3}\Z")
-_WORD = re.compile(r"[^\W\d_]{2,}+")
-LONGEST_HEADING = 90
-_LONGEST_NAME = 14
-#: Words that a sentence goes on after.
-_CUT = re.compile(
-    r"\b(?:a|an|and|are|as|at|be|becomes|by|for|from|gets?|gives?|has|have|in|is|it|of|on|or"
-    r"|so|that|the|then|to|was|we|with|yields?)\Z",
-    re.IGNORECASE,
-)
-#: Blanks that set what stands in columns apart.
-GAP = re.compile(r"[^\s.?!](?: {2,}+|\t)\S|\S {3,}+\S|\|[ \t]++[-+]?[0-9]")
-
-
-def titled(string: str) -> str:
-    """Return what a line says, without the link that pages set behind headings; '' where it is
-    too long for a heading, or ends as none does.
-
-    >>> titled("Motivation #"), titled("The sum:")
-    ('Motivation', '')
-    """
-    title = string.strip()
-    if len(title) > LONGEST_HEADING:
-        return ""
-    title = LINK.sub("", title)
-    return title if len(title) > 1 and title[-1] not in ".,;:!-–—" and "$" not in title else ""
-
-
-def is_name(title: str) -> bool:
-    """Return whether it is words that name something, rather than numbers or a sentence cut off.
-
-    >>> is_name("Attention scores"), is_name("1.0 0.5"), is_name("The sum is")
-    (True, False, False)
-    """
-    letters = sum(len(word) for word in _WORD.findall(title))
-    return (
-        2 * letters >= len(title.replace(" ", ""))
-        and len(title.split()) <= _LONGEST_NAME
-        and not any(sign in title for sign in "=≈→|")
-        and not (_FILE.search(title) or GAP.search(title) or _CUT.search(title))
-    )
-
-
-def is_title(title: str) -> bool:
-    """Return whether its words are written as those of a title.
-
-    >>> is_title("The Final Output Matrix"), is_title("The final output")
-    (True, False)
-    """
-    words = [word for word in _WORD.findall(title) if len(word) > 3]
-    return (
-        2 <= len(title.split()) <= 10
-        and len(words) > 1
-        and all(word[0].isupper() for word in words)
-    )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
+from typing import TypeGuard
 
 from symattn.documents import grids
 from symattn.documents.article import Block, session
@@ -20,7 +21,7 @@ from symattn.documents.python import source
 from symattn.documents.python.following import FollowedProgram, StatementMeaning
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.python.stores import stores
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Span, Text, runs
 from symattn.documents.trees import (
     Chain,
     Member,
@@ -91,13 +92,10 @@ class Codes:
             for one in chains:
                 self._learn(one)
             place, _, value = pairs.get(k, (-1, "", None))
-            name = (
-                self._news(chains[0], value)
-                if value and len(chains) == 1 and place >= taken
-                else None
-            )
-            if name is None or value is None or isinstance(result := value.members[-1], Opaque):
+            news = self._news(chains, value) if place >= taken else None
+            if news is None or value is None:
                 continue
+            name, result = news
             if self.known[name] >= 0:
                 # It is shown better than it can be computed.
                 told.append(_lost(passage, chains[0]))
@@ -107,17 +105,16 @@ class Codes:
             taken = place + 1
         return [*told, *rest[taken:]]
 
-    def _news(self, show: Chain, value: Chain) -> str | None:
-        """The name that is shown, where it isn't known as well as it is printed."""
-        match show.members, value.members[-1]:
-            case (syntax.Name(name),), result if _is_result(result):
+    def _news(self, shown: Sequence[Chain], value: Chain | None) -> tuple[str, syntax.Tree] | None:
+        """The name that is shown, where it isn't known as well as it is printed, and its value."""
+        match shown, value:
+            case [Chain((syntax.Name(name),))], Chain((*_, result)) if _is_result(result):
                 are_numbers = all(isinstance(one, _NUMBERS) for one in walk(result))
                 is_better = self.known.get(name, inf) < _decimals(result)
-                return name if are_numbers and is_better else None
+                return (name, result) if are_numbers and is_better else None
         return None
 
     def _learn(self, chain: Chain) -> None:
-        """Note how well a name is known that is assigned to."""
         match chain:
             case Chain((syntax.Name(name), *parts), is_code=True) if parts:
                 self.known[name] = min(map(self._places, parts))
@@ -230,18 +227,10 @@ class Codes:
     def _comments(self, parsed: ProgramSource, taken: set[int], where: range) -> Iterator[Passage]:
         """The comments that no statement has behind it; those of neighbouring lines
         together, so that an array among them is found."""
-        run: list[Text] = []
-        previous = 0
-        for line, text in parsed.comments.items():
-            if line in taken or line not in where:
-                continue
-            taken.add(line)
-            if run and line != previous + 1:
-                yield from grids.passages(run, "code")
-                run = []
-            run.append(text)
-            previous = line
-        yield from grids.passages(run, "code")
+        left = [line for line in parsed.comments if line in where and line not in taken]
+        taken.update(left)
+        for run in runs(left, lambda above, line: line == above + 1):
+            yield from grids.passages([parsed.comments[line] for line in run], "code")
 
 
 def _chains(passage: Passage) -> list[Chain]:
@@ -324,7 +313,6 @@ def literals(block: Block) -> Iterator[Span]:
     """Yield where the numbers stand that the program in a block of code computes with; those in
     comments, and of what it shows, are none of them.
 
-    >>> from symattn.documents.text import Text
     >>> code = Block.of("code", Text.whole("x = [0.5, -2]  # 0.7"), "python")
     >>> [tuple(span) for span in literals(code)]
     [(5, 8), (11, 12)]
@@ -343,13 +331,9 @@ def literals(block: Block) -> Iterator[Span]:
 def _is_program(parsed: ProgramSource) -> bool:
     """Return whether a piece among others that are no Python is meant as Python, not as a
     line of notation that happens to be."""
-    for node in parsed.body:
-        match node:
-            case ast.Expr(value=ast.Call()):
-                continue
-            case ast.Expr():
-                return False
-    return bool(parsed.body or parsed.comments)
+    shown = [node.value for node in parsed.body if isinstance(node, ast.Expr)]
+    are_calls = all(isinstance(value, ast.Call) for value in shown)
+    return are_calls and bool(parsed.body or parsed.comments)
 
 
 def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
@@ -359,7 +343,7 @@ def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
                 yield from (label for label in getattr(member, "rows_said", ()) if label)
 
 
-def _is_result(member: object) -> bool:
+def _is_result(member: object) -> TypeGuard[syntax.Tree]:
     match member:
         case syntax.Literal() | syntax.Array() | syntax.Negative(syntax.Literal()):
             return True

@@ -82,10 +82,8 @@ class Rewriter:
         parts = [part for block in article.blocks for part in block.all_parts if len(part.text)]
         self._parts = sorted(parts, key=lambda part: part.text.starts[0])
         self._starts = [part.text.starts[0] for part in self._parts]
-        pages = [self._source] if article.form == "html" else []
-        self._rendered = [
-            Span(*match.span()) for page in pages for match in _RENDERED.finditer(page)
-        ]
+        page = self._source if article.form == "html" else ""
+        self._rendered = [Span(*match.span()) for match in _RENDERED.finditer(page)]
 
     def edit(
         self, span: Span, printed: PrintedNumber, count: int, minus: str = "-"

@@ -110,38 +110,28 @@ def article(path: Path, data: bytes) -> Article:
         raise Malformed(
             f"the suffix of an article is {expected(path.suffix, FORMS)}; found {suffix}"
         )
+    encoding, packed = "utf-8", None
+    # Places in what is no text count in the text that is seen of it.
     if form == "word":
-        return _checked(_document(path, data))
-    source, encoding = _pages(data) if form == "pdf" else decoded(data)
-    text = Text.whole(source)[source.startswith("\ufeff") :].with_plain_ends()
-    # A notebook has its lines in strings.
-    _check_lines(text.string.split("\\n" if form == "notebook" else "\n"))
-    contents = _read(form, text)
+        from symattn.documents import word
+
+        packed, contents = word.read(data)
+        source = packed.text.string
+        _check_lines(source.split("\n"))
+    else:
+        if form == "pdf":
+            from symattn.documents import pdf
+
+            source = pdf.text(data)
+        else:
+            source, encoding = decoded(data)
+        text = Text.whole(source)[source.startswith("\ufeff") :].with_plain_ends()
+        # A notebook has its lines in strings.
+        _check_lines(text.string.split("\\n" if form == "notebook" else "\n"))
+        contents = _read(form, text)
     title = contents.title or _heading(contents.blocks)
-    return _checked(
-        Article(
-            path, form, source, contents.blocks, encoding, title, contents.notes, contents.cells
-        )
-    )
-
-
-def _document(path: Path, data: bytes) -> Article:
-    """The article that a Word document is: its text is what its places count in."""
-    from symattn.documents import word
-
-    packed, contents = word.read(data)
-    source = packed.text.string
-    _check_lines(source.split("\n"))
-    return Article(
-        path,
-        "word",
-        source,
-        contents.blocks,
-        title=contents.title or _heading(contents.blocks),
-        notes=contents.notes,
-        paragraphs=contents.paragraphs,
-        packed=packed,
-    )
+    found = contents.notes, contents.cells, contents.paragraphs
+    return _checked(Article(path, form, source, contents.blocks, encoding, title, *found, packed))
 
 
 def _check_lines(lines: Iterable[str]) -> None:
@@ -182,13 +172,6 @@ def decoded(data: bytes) -> tuple[str, str]:
         line = source.count("\n", 0, source.index("\0")) + 1
         raise Malformed(f"binary, not text: a null character in line {line}")
     return source, encoding
-
-
-def _pages(data: bytes) -> tuple[str, str]:
-    """The text of a PDF file, which is what its places count in."""
-    from symattn.documents import pdf
-
-    return pdf.text(data), "utf-8"
 
 
 def _read(form: Form, text: Text) -> Contents:

@@ -14,9 +14,7 @@ Each line of a note says one thing::
     ignore                          the block that comes next claims nothing
     ignore begin, ignore end        what stands between them claims nothing
 
-Side files: what an author says of an article beside it, in ``post.symattn.toml``.
-
-::
+A side file, ``post.symattn.toml``, says the same beside an article::
 
     document = "post.md"
     tokens = ["cat", "sat", "mat"]
@@ -44,13 +42,8 @@ Side files: what an author says of an article beside it, in ``post.symattn.toml`
     [loss]
     output = "Y"
 
-Where lines stand may also stand a heading, for its section, or other words of the
-article: then what they announce is meant, as a note right before them would.
-
-Where a side file says something: at lines of the article, or at words that stand in it.
-
-Lines move with every edit, words don't: a heading stands for its section, other words
-for what comes next, as a note right before them would.
+Lines move with every edit, words don't. Where lines stand may also stand a heading, for its
+section, or other words of the article, for what comes next, as a note right before them would.
 """
 
 from __future__ import annotations
@@ -59,6 +52,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,8 +70,7 @@ from symattn.spelling import is_figure
 from symattn.tables.file import File, content, parsed
 from symattn.tables.places import kind, misfits, unknown
 
-# -- what was said so far ----------------------------------------------------------------
-# What an author says to symattn, whichever way it was said.
+# -- what an author says to symattn, whichever way it was said --------------------------
 
 
 class Origin(NamedTuple):
@@ -280,11 +273,8 @@ class HelpDraft:
 
     def read_under(self, span: Span, words: object, origin: Origin) -> None:
         """Take the heading that it is to be read under."""
-        if not isinstance(words, str) or not words.strip():
-            actual = "nothing" if words == "" else kind(words)
-            self.fault(origin, f"expected the words of a heading, found {actual}")
-        else:
-            self.help.under.append(Under(span, " ".join(words.split())))
+        if (said := self._said(words, "the words of a heading", origin)) is not None:
+            self.help.under.append(Under(span, " ".join(said.split())))
 
     def lose(self, key: str, value: object, origin: Origin) -> None:
         """Take what the loss is, as in case files."""
@@ -305,16 +295,20 @@ class HelpDraft:
     def _expression(self, text: object, origin: Origin) -> HelpExpression | None:
         if isinstance(text, HelpExpression):
             return text
-        if not isinstance(text, str) or not text.strip():
-            actual = "nothing" if text == "" else kind(text)
-            self.fault(origin, f"expected an expression as text, found {actual}")
+        if (said := self._said(text, "an expression as text", origin)) is None:
             return None
         try:
-            tree = syntax.parse(text)
+            return HelpExpression(said.strip(), syntax.parse(said), origin)
         except Malformed as error:
             self.fault(origin, error)
             return None
-        return HelpExpression(text.strip(), tree, origin)
+
+    def _said(self, text: object, expected: str, origin: Origin) -> str | None:
+        if isinstance(text, str) and text.strip():
+            return text
+        actual = "nothing" if text == "" else kind(text)
+        self.fault(origin, f"expected {expected}, found {actual}")
+        return None
 
     def _is_new(self, name: str, origin: Origin) -> bool:
         if bad := name_fault(name):
@@ -450,13 +444,15 @@ class _Note:
     said: Origin
     block: int
 
-
-def take_notes(article: Article, draft: HelpDraft) -> None:
-    """Take what the notes of an article say, and the tags of its cells."""
-    _Notes(article, draft).take()
+    @property
+    def end(self) -> int:
+        assert self.said.span is not None
+        return self.said.span.end
 
 
 class _Notes:
+    """Takes what the notes of an article say, and the tags of its cells."""
+
     def __init__(self, article: Article, draft: HelpDraft) -> None:
         self.article = article
         self.draft = draft
@@ -517,7 +513,7 @@ class _Notes:
             case "end", None:
                 draft.fault(note.said, "no 'ignore begin' comes before it")
             case "end", _Note() as begun:
-                draft.ignore(Span(_end(begun), _end(note)))
+                draft.ignore(Span(begun.end, note.end))
                 self.open = None
             case _ if following is None:
                 draft.fault(note.said, "nothing follows it to ignore")
@@ -549,9 +545,7 @@ class _Notes:
             draft.step(left, HelpExpression(right, tree, origin), origin)
 
     def _upstream(self, output: str, right: str, origin: Origin) -> None:
-        tree = _parsed(right)
-        data = None if tree is None else numbers(tree)
-        if data is None:
+        if (tree := _parsed(right)) is None or (data := numbers(tree)) is None:
             self.draft.fault(origin, f"expected numbers for dL/d{output}, found {short(right)!r}")
         else:
             self.draft.lose("output", output, origin)
@@ -567,13 +561,13 @@ class _Notes:
         self.draft.print(self._ahead(note), parts, note.said)
 
     def _ahead(self, note: _Note) -> Span:
-        return Span(_end(note), len(self.article.source))
+        return Span(note.end, len(self.article.source))
 
     def _section(self, note: _Note) -> Span:
         """From behind a note to the next heading."""
         head = self.headings[note.block]
         end = len(self.article.source) if head is None else self.spans[head].start
-        return Span(_end(note), max(end, _end(note)))
+        return Span(note.end, max(end, note.end))
 
 
 def _parsed(text: str) -> syntax.Tree | None:
@@ -581,11 +575,6 @@ def _parsed(text: str) -> syntax.Tree | None:
         return syntax.parse(text)
     except Malformed:
         return None
-
-
-def _end(note: _Note) -> int:
-    assert note.said.span is not None
-    return note.said.span.end
 
 
 def _plain(text: str) -> str:
@@ -619,8 +608,6 @@ class Where:
 
 
 class _ArticlePlaces:
-    """Finds pieces of an article."""
-
     def __init__(self, article: Article) -> None:
         self.article = article
         self._blocks = [(block.span, block) for block in article.blocks]
@@ -666,12 +653,7 @@ class _ArticlePlaces:
 
     def _section(self, where: Span, heading: Block) -> Where:
         """From a heading to the next one that ends its section."""
-        later = (
-            span.start
-            for span, block in self._headings
-            if span.start > where.start and block.level <= heading.level
-        )
-        end = next(later, len(self.article.source))
+        end = self._next_heading(where.start, heading.level)
         return Where(Span(where.start, end), Span(where.end, end))
 
     def _behind(self, words: Span) -> Where:
@@ -682,9 +664,12 @@ class _ArticlePlaces:
         if self.article.form != "text":
             holds = (span for span, _ in self._blocks if span.start <= words.start < span.end)
             piece = next(holds, piece)
-        later = (span.start for span, _ in self._headings if span.start > words.start)
-        end = next(later, len(self.article.source))
-        return Where(piece, Span(words.end, end))
+        return Where(piece, Span(words.end, self._next_heading(words.start)))
+
+    def _next_heading(self, at: int, level: float = inf) -> int:
+        """Return where the next heading of at most that level begins, or the article ends."""
+        starts = (span.start for span, block in self._headings if block.level <= level)
+        return next((start for start in starts if start > at), len(self.article.source))
 
 
 _KEYS: dict[str, type] = {
@@ -760,17 +745,9 @@ def read_side_file(path: Path, find: Callable[[str], Path], held: bytes | None =
     return SideFile(file, document)
 
 
-def take_side_file(article: Article, side: SideFile, draft: HelpDraft) -> None:
-    """Take what a side file says of an article."""
-    before = len(draft.faults)
-    _SideFile(article, side.file, draft).take()
-    draft.faults[before:] = [
-        (origin, replace(fault, line=side.file.line(fault.where)))
-        for origin, fault in draft.faults[before:]
-    ]
-
-
 class _SideFile:
+    """Takes what a side file says of an article."""
+
     def __init__(self, article: Article, file: File, draft: HelpDraft) -> None:
         self.places = _ArticlePlaces(article)
         self.file = file
@@ -852,14 +829,18 @@ def help_of(article: Article, side: SideFile | None = None) -> Help:
 
     Raises :class:`Malformed` with every fault of both, each with its line.
 
-    >>> from pathlib import Path
     >>> from symattn.documents.files import article
     >>> made = article(Path("post.md"), b"<!-- symattn: T = S / sqrt(d_k) -->\\n")
     >>> help_of(made).steps["T"].text
     'S / sqrt(d_k)'
     """
     draft = HelpDraft()
-    take_notes(article, draft)
+    _Notes(article, draft).take()
     if side is not None:
-        take_side_file(article, side, draft)
+        before = len(draft.faults)
+        _SideFile(article, side.file, draft).take()
+        draft.faults[before:] = [
+            (origin, replace(fault, line=side.file.line(fault.where)))
+            for origin, fault in draft.faults[before:]
+        ]
     return draft.checked()

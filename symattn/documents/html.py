@@ -23,24 +23,15 @@ from symattn.documents.article import (
     PartKind,
     TableBuilder,
 )
-from symattn.documents.commonmark import note
-from symattn.documents.inline import Display, drawn, page_formulas
-from symattn.documents.latex.macros import Macros, joined
+from symattn.documents.commonmark import Display, drawn, note, page_formulas, script
+from symattn.documents.latex import Macros, joined
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
 from symattn.spelling import pairs, words
 
 # -- the tokens of HTML ------------------------------------------------------------------
-# Tags, comments and characters, each with its place.
-#
 # The standard library's parser tells where a tag begins, not where its attributes do, and
 # formulas stand in those too.
-#
-# What elements of HTML mean to a reader of formulas and figures.
-#
-# Tables of HTML while their cells come.
-#
-# MathML to the source that LaTeX would have, each character with its place.
 
 _TOKEN = re.compile(
     r"""
@@ -273,7 +264,6 @@ def formula(start: Tag, tokens: Iterator[Token]) -> Text:
     """The source of the formula that a ``math`` tag begins: its annotation in LaTeX, or
     what is made of its elements. Reads up to its end.
 
-    >>> from symattn.documents.html import tokens
     >>> found = tokens(Text.whole("<math><mfrac><mi>x</mi><mn>2</mn></mfrac></math>"))
     >>> str(formula(next(found), found))
     '\\\\frac{x}{2}'
@@ -458,7 +448,6 @@ class PageReader:
         end = len(self._source)
         self._end_to(0, Span(end, end))
         self._end_table()
-        self._flush()
         notes = []
         if self._macros.stopped is not None:
             notes.append(MACROS.said(self._source.count("\n", 0, self._macros.stopped.start) + 1))
@@ -504,7 +493,6 @@ class PageReader:
             self._here.add(Text.at("\n", tag.whole.span()))
         elif name in HEADINGS:
             self._end_table()
-            self._flush()
             self._level = HEADINGS[name]
             end = self._end_heading
         elif name in ("sub", "sup") and self._scripts() < _SCRIPTS:
@@ -522,7 +510,7 @@ class PageReader:
         elif name == "thead" and self._table is not None:
             self._table.in_head = True
         elif name == "caption" and self._table is not None:
-            end = self._aside(self._end_caption)
+            end = self._aside(lambda parts, _: self._emit("prose", parts))
         elif name in APART:
             self._apart(tag.whole)
         if tag.is_void:
@@ -682,18 +670,15 @@ class PageReader:
 
     def _script(self, tag: Tag) -> Callable[[Span], None]:
         """Return what is set lower or higher, but for the numbers of notes."""
-        mark, begin, links = "_" if tag.name == "sub" else "^", tag.whole.span(), self._links
+        links = self._links
         self._noted = False
 
         def end(parts: tuple[BlockPart, ...], span: Span) -> None:
             text = Text.joined([part.text for part in parts]) if parts else None
             if text is None or links or self._noted:
                 self._noted = False
-            elif len(text) == 1:
-                self._here.add(Text.joined([Text.at(mark, begin), text]))
             else:
-                pieces = [Text.at(f"{mark}{{", begin), text, Text.at("}", span)]
-                self._here.add(Text.joined(pieces))
+                self._here.add(script(tag.name, tag.whole.span(), text, span))
 
         return self._aside(end)
 
@@ -702,7 +687,6 @@ class PageReader:
     def _pre(self, tag: Tag) -> None:
         """Code, or what it printed; a table around it only lays it out."""
         self._end_table()
-        self._flush()
         outer, is_printed = self._language, bool(self._outputs) or tag.is_output
         self._language = tag.language or outer
         text = self._text(tag)
@@ -773,7 +757,6 @@ class PageReader:
 
     def _begin_table(self, tag: Tag) -> Callable[[Span], None] | None:
         self._end_table()
-        self._flush()
         self._level = 0
         if tag.classes & LAYOUTS or tag.value("role") == "presentation":
             return None
@@ -786,9 +769,7 @@ class PageReader:
         return end
 
     def _end_cell(self) -> None:
-        if self._table is None:
-            return
-        if not self._table.tag:
+        if self._table is None or not self._table.tag:
             self._flush()
             return
         cell = ParagraphBuilder()
@@ -797,15 +778,13 @@ class PageReader:
         self._table.end(cell.end())
 
     def _end_table(self) -> None:
-        if self._table is None:
-            return
-        self._end_cell()
-        rows, self._table = self._table.rows(), None
-        if rows and (not self._main or self._counts.get(self._main)):
-            self._blocks.append(Block("table", rows=rows))
-
-    def _end_caption(self, parts: tuple[BlockPart, ...], span: Span) -> None:
-        self._emit("prose", parts)
+        """The table ends, if there is one, and so does what stands beside it."""
+        if self._table is not None:
+            self._end_cell()
+            rows, self._table = self._table.rows(), None
+            if rows and (not self._main or self._counts.get(self._main)):
+                self._blocks.append(Block("table", rows=rows))
+        self._flush()
 
 
 def read(source: Text) -> Contents:

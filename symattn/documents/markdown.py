@@ -21,8 +21,7 @@ from symattn.documents.article import (
     TableCell,
     listing,
 )
-from symattn.documents.commonmark import MATH_DIRECTIVE, Closers
-from symattn.documents.inline import Piece, pieces
+from symattn.documents.commonmark import MATH_DIRECTIVE, Closers, Piece, pieces
 from symattn.documents.text import Text
 from symattn.spelling import words
 
@@ -92,7 +91,6 @@ class _MarkdownReader:
             self.starts.append(self.starts[-1] + len(line) + 1)
 
     def blocks(self) -> list[Block]:
-        """All blocks."""
         tokens = commonmark.tokens(self.string)
         at = 0
         while at < len(tokens):
@@ -193,7 +191,11 @@ class _MarkdownReader:
         elif token.type == "deep":
             self._words(self._placed(token))
         elif token.type == "code_block":
-            self._indented(self._placed(token))
+            text = self._placed(token)
+            if text.string.strip().startswith(("$$", "\\[", "\\begin{")):
+                self._words(text)
+            else:
+                self.found += listing(text, before=self.found)
         elif token.type == "fence":
             self._fence(token)
 
@@ -219,16 +221,6 @@ class _MarkdownReader:
         self.found += html.read(text).blocks
         return at
 
-    def _indented(self, text: Text) -> None:
-        string = text.string.strip()
-        if string.startswith(("$$", "\\[", "\\begin{")):
-            self._words(text)
-        else:
-            self._listing(text, "")
-
-    def _listing(self, text: Text, language: str) -> None:
-        self.found += listing(text, language, before=self.found)
-
     def _fence(self, token: Token) -> None:
         text = self._placed(token)
         directive, language = _info(token.info)
@@ -249,7 +241,7 @@ class _MarkdownReader:
             inner.labels |= self.labels
             self.found += inner.blocks()
         else:
-            self._listing(text, language)
+            self.found += listing(text, language, before=self.found)
 
     def _table(self, tokens: list[Token], at: int) -> int:
         rows: list[tuple[TableCell, ...]] = []

@@ -1,7 +1,4 @@
-"""Jupyter notebooks: cells to blocks, each character with its place in the file.
-
-JSON whose strings know where each of their characters stands.
-"""
+"""Jupyter notebooks: cells to blocks, each character with its place in the file."""
 
 from __future__ import annotations
 
@@ -131,7 +128,6 @@ def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[int, dict[str, Node
 
 
 def _kind(node: Node) -> str:
-    """Return what a value is, for messages."""
     match node:
         case Quoted():
             return f"the text {short(str(node), 30)!r}"
@@ -224,9 +220,8 @@ class _CellReader:
 
 def _tags(cell: dict[str, Node]) -> tuple[str, ...]:
     tags = _get(_get(cell, "metadata"), "tags")
-    return (
-        tuple(str(tag) for tag in tags if isinstance(tag, Quoted)) if isinstance(tags, list) else ()
-    )
+    listed = tags if isinstance(tags, list) else ()
+    return tuple(str(tag) for tag in listed if isinstance(tag, Quoted))
 
 
 def _tables(text: Text) -> tuple[Block, ...]:

@@ -10,12 +10,12 @@ from functools import partial
 from hashlib import blake2b
 from itertools import accumulate, chain, zip_longest
 
-from symattn.documents import brackets, grids
+from symattn.documents import grids
 from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.notation.vocabulary import SIGNS
-from symattn.documents.text import Memory, Text
+from symattn.documents.text import Memory, Text, runs
 from symattn.documents.trees import (
     Chain,
     Labelled,
@@ -32,8 +32,6 @@ from symattn.expressions import syntax
 from symattn.spelling import DECIMAL, EITHER, SIGN
 
 # -- numbers as an article writes them all through ---------------------------------------
-# Decimal commas, and blanks between thousands.
-#
 # ``0,506`` is one number where the article writes its decimals so, and a list of two or nobody
 # knows what where it doesn't: all its words and formulas say which. ``50.000`` is fifty thousand
 # where points part thousands. Programs write points.
@@ -111,12 +109,12 @@ def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
             points += sum(_tells(*one.groups()) for one in _DECIMAL.finditer(string))
             millions += sum(1 for _ in _MILLIONS.finditer(string))
     if commas >= _SEEN and commas > _TIMES * points:
-        thousands = _left_open if points else _without_points
-        return lambda part: _with_commas(thousands(part))
+        thousands = EITHER if points else ""
+        return lambda part: _with_commas(_pointed(part, thousands))
     is_plain = points >= _SEEN and points > _TIMES * commas
     is_open = millions or (commas >= _SEEN and not is_plain)
     write = _with_points if is_plain else _with_zeros
-    return lambda part: write(_unpaired(_left_open(part) if is_open else part))
+    return lambda part: write(_unpaired(_pointed(part, EITHER) if is_open else part))
 
 
 def _tells(whole: str, part: str) -> bool:
@@ -169,9 +167,10 @@ def _is_row(string: str, at: int) -> bool:
     return line != string and len(line) < _ROW and not line.strip(" \t0123456789")
 
 
-def _left_open(part: BlockPart) -> BlockPart:
-    """A part in which a point before three digits is left open."""
-    return replace(part, text=part.text.sub(_POINTED, partial(_either, part.text)))
+def _pointed(part: BlockPart, by: str) -> BlockPart:
+    """A part with ``by`` for a point before three digits: left open, or nothing for thousands."""
+    text = part.text
+    return replace(part, text=text.sub(_POINTED, lambda one: text.group(one).sub(_SIGN, by)))
 
 
 def _unpaired(part: BlockPart) -> BlockPart:
@@ -184,20 +183,10 @@ def _unpaired(part: BlockPart) -> BlockPart:
 
     def unpaired(number: re.Match[str]) -> Text | None:
         is_thousands = _POINTED.fullmatch(number[0].replace(",", "."))
-        return None if depth[number.start()] > 0 or is_thousands else _either(text, number)
+        is_open = depth[number.start()] <= 0 and not is_thousands
+        return text.group(number).sub(_SIGN, EITHER) if is_open else None
 
     return replace(part, text=text.sub(_PAIRED, unpaired))
-
-
-def _either(text: Text, number: re.Match[str]) -> Text:
-    """A number with a sign in it that may mean either, so that it isn't read."""
-    return text.group(number).sub(_SIGN, EITHER)
-
-
-def _without_points(part: BlockPart) -> BlockPart:
-    """A part in which a point before three digits parts thousands."""
-    text = part.text
-    return replace(part, text=text.sub(_POINTED, lambda one: text.group(one).sub(_SIGN, "")))
 
 
 def _with_points(part: BlockPart) -> BlockPart:
@@ -304,15 +293,12 @@ def _matrices(
 
 def _gone_on(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, a listing that begins with a sign of equality as lines of the one before."""
-    run: list[Block] = []
-    for block in blocks:
-        goes_on = _is_listing(block) and _EQUAL.match(block.text.string)
-        if run and not (goes_on and _is_listing(run[-1])):
-            yield _as_one(run)
-            run = []
-        run.append(block)
-    if run:
-        yield _as_one(run)
+
+    def goes_on(above: Block, block: Block) -> bool:
+        is_said = _is_listing(block) and _EQUAL.match(block.text.string)
+        return bool(is_said) and _is_listing(above)
+
+    return map(_as_one, runs(blocks, goes_on))
 
 
 def _as_one(run: Sequence[Block]) -> Block:
@@ -386,11 +372,9 @@ def _pieces(parts: Iterable[BlockPart]) -> tuple[Words | Chain, ...]:
     lines: list[tuple[str, Text]] = []
     for part in _as_written(list(parts)):
         if part.kind == "text":
-            lines.extend(("text", line) for line in _logical(brackets.flat(part.text)))
+            lines.extend(("text", line) for line in _logical(grids.flat(part.text)))
         else:
-            lines.append(
-                (part.kind, brackets.flat(part.text) if part.kind == "code" else part.text)
-            )
+            lines.append((part.kind, grids.flat(part.text) if part.kind == "code" else part.text))
     return read_parts(lines)
 
 

@@ -1,8 +1,7 @@
 """PDF to text: the lines of its pages, which are then read as plain text.
 
-The library that reads the file is an extra, ``symattn[pdf-articles]``.
-
-The signs of a page, each with its place on it, put into lines of text.
+The library that reads the file is an extra, ``symattn[pdf-articles]``; the signs of a page,
+each with its place on it, are put into lines of text here.
 
 A matrix is a grid of words between two high brackets; it becomes ``[[1, 2], [3, 4]]``
 in the line that it belongs to. What is set lower or higher becomes ``_{..}`` or ``^{..}``,
@@ -14,9 +13,8 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from symattn.errors import Malformed, short
@@ -109,19 +107,28 @@ def _rows(signs: Iterable[PlacedText], apart: float) -> list[list[PlacedText]]:
 
 def _words(signs: Iterable[PlacedText]) -> list[PlacedText]:
     """Signs that stand close together on one line as one."""
+
+    def are_close(last: PlacedText, sign: PlacedText) -> bool:
+        return (
+            not last.text.endswith("√")
+            and abs(last.size - sign.size) < 0.1 * sign.size
+            and sign.left - last.right < 0.15 * sign.size
+        )
+
+    return _joined(signs, are_close)
+
+
+def _joined(
+    signs: Iterable[PlacedText], goes_on: Callable[[PlacedText, PlacedText], bool]
+) -> list[PlacedText]:
+    """Signs as they follow on their lines, those that go on with the one before as one."""
     words: list[PlacedText] = []
     for row in _rows(signs, 0.7):
         begin = len(words)
         for sign in row:
-            last = words[-1] if len(words) > begin else None
-            if (
-                last is not None
-                and not last.text.endswith("√")
-                and abs(last.size - sign.size) < 0.1 * sign.size
-                and sign.left - last.right < 0.15 * sign.size
-            ):
-                text = last.text + sign.text
-                words[-1] = replace(last, text=text, right=max(last.right, sign.right))
+            if len(words) > begin and goes_on(last := words[-1], sign):
+                text, right = last.text + sign.text, max(last.right, sign.right)
+                words[-1] = replace(last, text=text, right=right)
             else:
                 words.append(sign)
     return words
@@ -241,17 +248,7 @@ def _scripted(words: list[PlacedText]) -> list[PlacedText]:
                 mark = "_" if word.down > base.down else "^"
                 text = f"{mark}{{{word.text}}}"
                 scripted.append(replace(word, text=text, down=base.down, is_script=True))
-    joined: list[PlacedText] = []
-    for row in _rows(scripted, 0.7):
-        begin = len(joined)
-        for word in row:
-            if word.is_script and len(joined) > begin:
-                last = joined[-1]
-                right = max(last.right, word.right)
-                joined[-1] = replace(last, text=last.text + word.text, right=right)
-            else:
-                joined.append(word)
-    return joined
+    return _joined(scripted, lambda _, word: word.is_script)
 
 
 def _carries(base: PlacedText, script: PlacedText) -> bool:
@@ -321,9 +318,7 @@ def _set(words: list[PlacedText]) -> list[str]:
     """Words as lines, with room between them where the page has it."""
     lines: list[str] = []
     rows = _rows(words, 1.5)
-    for before, row in pairwise([None, *rows]):
-        if row is None:
-            continue
+    for before, row in zip([None, *rows], rows, strict=False):
         if before is not None:
             size, other = row[0].size, before[0].size
             if row[0].down - before[0].down > 1.7 * size or abs(size - other) > 0.15 * size:
@@ -391,13 +386,11 @@ class _Budget:
         self.drawn = self.set = self.on_page = 0
 
     def draw(self, size: int) -> None:
-        """Count bytes of drawing."""
         self.drawn += size
         if self.drawn > DRAWN.most:
             raise Malformed(DRAWN.said(self.drawn))
 
     def sign(self) -> None:
-        """Count a character."""
         self.set, self.on_page = self.set + 1, self.on_page + 1
         if self.on_page > SIGNS.most:
             raise Malformed(SIGNS.said(f"{self.on_page} or more"))

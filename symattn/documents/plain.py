@@ -10,24 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symattn.documents import commonmark, markdown
-from symattn.documents.article import (
-    GAP,
-    LINK,
-    LONGEST_HEADING,
-    NUMBERED,
-    STEP,
-    UNDERLINE,
-    VALUE,
-    Block,
-    BlockPart,
-    Contents,
-    is_name,
-    is_title,
-    listing,
-    titled,
-)
-from symattn.documents.commonmark import note
-from symattn.documents.inline import formulas
+from symattn.documents.article import Block, BlockPart, Contents, listing
+from symattn.documents.commonmark import formulas, note
 from symattn.documents.text import Text
 from symattn.spelling import words
 
@@ -62,6 +46,27 @@ _ROW = re.compile(r"[ \t]*+[\[\](){}\-+.\d\"'#]")
 #: Lines that one statement may go on over.
 _STATEMENT = 400
 
+# -- headings
+_UNDERLINE = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+")
+_NUMBERED = re.compile(r"(?:§[ ]*+)?([0-9]{1,2}(?:\.[0-9]{1,2})+)\.?+[ \t]++(?=[^\W\d])")
+_STEP = re.compile(
+    r"(?:Step|Part|Section|Chapter|Phase|Stage|Exercise|Example)[ ]++[0-9IVX]{1,4}\b"
+)
+_VALUE = re.compile(r":[ \t]*+[-+.0-9\[(]")
+_LINK = re.compile(r"[ \t]++[#¶🔗][ \t]*+\Z")
+_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,3}\Z")
+_WORD = re.compile(r"[^\W\d_]{2,}+")
+_LONGEST_HEADING = 90
+_LONGEST_NAME = 14
+#: Words that a sentence goes on after.
+_CUT = re.compile(
+    r"\b(?:a|an|and|are|as|at|be|becomes|by|for|from|gets?|gives?|has|have|in|is|it|of|on|or"
+    r"|so|that|the|then|to|was|we|with|yields?)\Z",
+    re.IGNORECASE,
+)
+#: Blanks that set what stands in columns apart.
+_GAP = re.compile(r"[^\s.?!](?: {2,}+|\t)\S|\S {3,}+\S|\|[ \t]++[-+]?[0-9]")
+
 
 def read(source: Text) -> Contents:
     """Return what is in a plain text, whose line ends are ``\\n``.
@@ -95,14 +100,13 @@ class _PlainReader:
         self.closed = max(
             (k for k, item in enumerate(self.lines) if "-->" in item.string), default=-1
         )
-        self.has_numbers = any(NUMBERED.match(line.string) for line in self.lines)
+        self.has_numbers = any(_NUMBERED.match(line.string) for line in self.lines)
         self.item = 0
         #: The number that the next line of code would have, and how often they began at 1.
         self.number = 1
         self.beginnings = 0
 
     def blocks(self) -> list[Block]:
-        """All blocks."""
         at = 0
         while at < len(self.lines):
             if self.lines[at].is_blank:
@@ -245,9 +249,9 @@ class _PlainReader:
         at = 0
         while at < len(lines):
             line = lines[at]
-            is_underlined = at + 1 < len(lines) and UNDERLINE.fullmatch(lines[at + 1].string)
+            is_underlined = at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].string)
             level = self._level(line.string)
-            if is_underlined and len(line.string) <= LONGEST_HEADING:
+            if is_underlined and len(line.string) <= _LONGEST_HEADING:
                 level = 2 if self.found else 1
             if level and not _in_formula(run):
                 self._prose(run)
@@ -265,7 +269,7 @@ class _PlainReader:
     # -- headings ---------------------------------------------------------------------
 
     def _heading(self, line: _PlainLine, level: int) -> None:
-        text = line.text[: len(LINK.sub("", line.string.rstrip()))].stripped()
+        text = line.text[: len(_LINK.sub("", line.string.rstrip()))].stripped()
         self.found.append(Block("heading", _parts(text), level=level))
 
     @property
@@ -283,7 +287,7 @@ class _PlainReader:
             return 0
         if level := self._level(string):
             return level
-        if STEP.match(title):
+        if _STEP.match(title):
             return self._below
         if title != string.strip():
             return 2
@@ -294,28 +298,24 @@ class _PlainReader:
         return self._below if is_name(title) else 0
 
     def _is_item(self, at: int, item: re.Match[str]) -> bool:
-        number = int(item[1])
-        after = next((line for line in self.lines[at + 1 : at + 4] if not line.is_blank), None)
-        before = next(
-            (line for line in self.lines[max(at - 3, 0) : at][::-1] if not line.is_blank), None
-        )
-        following = _ITEM.match(after.string) if after else None
-        preceding = _ITEM.match(before.string) if before else None
-        return bool(
-            (following and int(following[1]) == number + 1)
-            or (preceding and int(preceding[1]) == number - 1)
-        )
+        def has(number: int, lines: list[_PlainLine]) -> bool:
+            beside = next((line.string for line in lines if not line.is_blank), "")
+            found = _ITEM.match(beside)
+            return found is not None and int(found[1]) == number
+
+        above, below = self.lines[max(at - 3, 0) : at], self.lines[at + 1 : at + 4]
+        return has(int(item[1]) + 1, below) or has(int(item[1]) - 1, above[::-1])
 
     def _level(self, string: str) -> int:
         """The level of a heading that shows in any line; 0 for what is none."""
         title = titled(string)
         if not title:
             return 0
-        if numbered := NUMBERED.match(title):
+        if numbered := _NUMBERED.match(title):
             return 1 + numbered[1].count(".")
         if not is_name(title) or _BULLET.match(string) or _ITEM.match(string):
             return 0
-        is_step = STEP.match(title) and not VALUE.search(title)
+        is_step = _STEP.match(title) and not _VALUE.search(title)
         return self._below if is_step or is_title(title) else 0
 
     def _marker(self, string: str) -> int:
@@ -372,7 +372,7 @@ def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
 
 
 def _is_columned(line: _PlainLine) -> bool:
-    return GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
+    return _GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
 
 
 def _statements(lines: list[_PlainLine]) -> Iterator[tuple[int, int]]:
@@ -406,3 +406,46 @@ def _statement(lines: list[_PlainLine], at: int) -> int:
         if depth <= 0:
             return end + 1
     return at + 1
+
+
+def titled(string: str) -> str:
+    """Return what a line says, without the link that pages set behind headings; '' where it is
+    too long for a heading, or ends as none does.
+
+    >>> titled("Motivation #"), titled("The sum:")
+    ('Motivation', '')
+    """
+    title = string.strip()
+    if len(title) > _LONGEST_HEADING:
+        return ""
+    title = _LINK.sub("", title)
+    return title if len(title) > 1 and title[-1] not in ".,;:!-–—" and "$" not in title else ""
+
+
+def is_name(title: str) -> bool:
+    """Return whether it is words that name something, rather than numbers or a sentence cut off.
+
+    >>> is_name("Attention scores"), is_name("1.0 0.5"), is_name("The sum is")
+    (True, False, False)
+    """
+    letters = sum(len(word) for word in _WORD.findall(title))
+    return (
+        2 * letters >= len(title.replace(" ", ""))
+        and len(title.split()) <= _LONGEST_NAME
+        and not any(sign in title for sign in "=≈→|")
+        and not (_FILE.search(title) or _GAP.search(title) or _CUT.search(title))
+    )
+
+
+def is_title(title: str) -> bool:
+    """Return whether its words are written as those of a title.
+
+    >>> is_title("The Final Output Matrix"), is_title("The final output")
+    (True, False)
+    """
+    words = [word for word in _WORD.findall(title) if len(word) > 3]
+    return (
+        2 <= len(title.split()) <= 10
+        and len(words) > 1
+        and all(word[0].isupper() for word in words)
+    )

@@ -1,9 +1,5 @@
-"""The reading of an article: what it computes and prints, every number accounted for.
-
-Names that an article computes with and never says anything of: what hides its figures.
-
-The case file that an article amounts to.
-"""
+"""The reading of an article: what it computes and prints, every number accounted for; the names
+that it never says anything of, and the case file that it amounts to."""
 
 from __future__ import annotations
 
@@ -207,14 +203,9 @@ def case_text(reading: Reading) -> str:
     file says only what is sure.
 
     >>> from pathlib import Path
-    >>> from symattn.documents.article import Article
-    >>> from symattn.documents.reading import ReadInput, ReadStep
-    >>> from symattn.documents.text import Span
-    >>> from symattn.numbers.rows import Numbers
     >>> article = Article(Path("post.md"), "markdown", "X = [1, 2.50]\\nA = softmax(X)", ())
     >>> given = {"X": ReadInput(Numbers.read(("1", "2.50")), Span(4, 13))}
-    >>> from symattn.expressions.syntax import parse
-    >>> steps = {"A": ReadStep(parse("softmax(X)"), Span(14, 15))}
+    >>> steps = {"A": ReadStep(syntax.parse("softmax(X)"), Span(14, 15))}
     >>> made = case_text(Reading(article, given, steps))
     >>> print(made[made.index("[given]") :])
     [given]

@@ -179,6 +179,25 @@ class Text:
         return self.sub(_LINE_END, "\n")
 
 
+T = TypeVar("T")
+
+
+def runs(items: Iterable[T], goes_on: Callable[[T, T], bool]) -> Iterator[list[T]]:
+    """Yield items in runs, in which each one goes on with the one before it.
+
+    >>> list(runs([1, 2, 4], lambda before, one: one == before + 1))
+    [[1, 2], [4]]
+    """
+    run: list[T] = []
+    for item in items:
+        if run and not goes_on(run[-1], item):
+            yield run
+            run = []
+        run.append(item)
+    if run:
+        yield run
+
+
 #: Displays, which stand in text.
 DISPLAYS = words(
     "equation align alignat xalignat flalign gather multline eqnarray IEEEeqnarray displaymath"
@@ -204,12 +223,8 @@ def is_formula(name: str) -> bool:
 
 
 # -- values apart from their places ------------------------------------------------------------
-# Values apart from the places that they speak of: what is the same wherever it stands.
-#
 # An edit moves all that stands behind it, and changes little else. What was worked out of a
 # text is worked out of another one whose values are the same, at other places.
-
-T = TypeVar("T")
 
 
 class Relocatable(NamedTuple):

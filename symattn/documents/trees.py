@@ -4,10 +4,8 @@ The trees are those of :mod:`symattn.expressions.syntax`; a figure and a name kn
 stand. What only documents write (an array with labels, something not understood)
 is added here.
 
-What a reader did not expect, kept to the piece that it was reading.
-
-That piece is then not understood: its numbers are counted as not read, and why stands
-where it stands. Who asked for tracebacks gets the exception instead.
+What a reader did not expect is kept to the piece that it was reading. That piece is then not
+understood: its numbers are counted as not read, and why stands where it stands.
 """
 
 from __future__ import annotations
@@ -227,7 +225,7 @@ T = TypeVar("T")
 
 def contained(read: Callable[[], Iterable[T]], otherwise: Callable[[str], T]) -> tuple[T, ...]:
     """Return what a reader finds in a piece; where it fails, what stands for a piece that is not
-    understood, made of the reason.
+    understood, made of the reason. Who asked for tracebacks gets the exception instead.
 
     >>> contained(lambda: [1, 2], len)
     (1, 2)

@@ -18,9 +18,9 @@ import pytest
 
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
+from symattn.documents import latex
 from symattn.documents.binding import binder
 from symattn.documents.files import article
-from symattn.documents.latex import macros
 from symattn.documents.passages import passages
 from symattn.errors import Malformed
 from symattn.limits import MACROS
@@ -43,7 +43,7 @@ def empty_folder(tmp_path, monkeypatch):
     enough to be too many."""
     monkeypatch.chdir(tmp_path)
     if SIZE:
-        monkeypatch.setattr(macros, "MACROS", replace(MACROS, most=20 * SIZE))
+        monkeypatch.setattr(latex, "MACROS", replace(MACROS, most=20 * SIZE))
 
 
 @pytest.mark.sampled(10, 96)

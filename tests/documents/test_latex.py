@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from symattn.documents import latex
 from symattn.documents.article import Block
-from symattn.documents.latex.macros import Stream
+from symattn.documents.latex import Stream
 from symattn.documents.text import Text
 from symattn.limits import MACROS
 
@@ -128,9 +128,9 @@ def test_intertext_of_an_environment_with_an_argument():
 def test_growth_of_macros_is_bounded_and_told(source, monkeypatch):
     """Macros that call themselves or grow exponentially end, and the article says so."""
     bound = replace(MACROS, most=20_000)
-    monkeypatch.setattr("symattn.documents.latex.macros.MACROS", bound)
+    monkeypatch.setattr("symattn.documents.latex.MACROS", bound)
     contents = read(source)
-    assert contents.notes == (MACROS.said(1),)
+    assert contents.notes == (bound.said(1),)
     assert sum(len(text) for block in contents.blocks for text in texts(block)) < 2 * bound.most
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
-from typing import NamedTuple
 
 from symattn.documents.article import (
     Block,
@@ -21,9 +21,11 @@ from symattn.documents.article import (
     PlaceKind,
     TableBuilder,
     listing,
+    trimmed,
 )
 from symattn.documents.text import Span, Text
 from symattn.documents.word.elements import Element, Styles
+from symattn.documents.word.package import Package, WrittenText, tree
 from symattn.spelling import DECIMAL, pairs
 
 # -- Office mathematics to the source that LaTeX would have ------------------------------
@@ -173,7 +175,6 @@ def _with_matrices(text: Text) -> Text:
 
 
 def _typed_in(element: Element | None) -> str:
-    """Return what is typed right in an argument."""
     runs = element.all("m:r") if element is not None else ()
     return "".join(text.string for run in runs for text in _typed(run)).strip()
 
@@ -202,9 +203,9 @@ def _made(element: Element) -> Iterator[Text]:
         case "m":
             rows = [[*row.all("m:e")] for row in element.all("m:mr")]
             are_equations = any(_equates(cell) for row in rows for cell in row)
-            yield from (_equations if are_equations else _matrix)(element, rows)
+            yield from _laid_out(element, rows, are_equations)
         case "eqArr":
-            yield from _equations(element, [[line] for line in element.all("m:e")])
+            yield from _laid_out(element, [[line] for line in element.all("m:e")], True)
         case "nary":
             yield from _nary(element)
         case "acc":
@@ -251,10 +252,9 @@ def _filled(element: Element, form: str) -> Iterator[Text]:
 
 def _fenced(element: Element) -> Iterator[Text]:
     """Yield what stands in brackets; without a word these are round ones, and a bar is between."""
-    told = element.child("m:dPr")
 
     def sign(name: str, usual: str) -> str:
-        found = told.child(name) if told is not None else None
+        found = element.find("m:dPr", name)
         return usual if found is None else found.attributes.get("val", "")
 
     opening, closing = sign("m:begChr", "("), sign("m:endChr", ")")
@@ -269,36 +269,29 @@ def _fenced(element: Element) -> Iterator[Text]:
     yield element.behind(rf" \right{_FENCES.get(closing, closing)} ")
 
 
-def _matrix(element: Element, rows: Sequence[Sequence[Element]]) -> Iterator[Text]:
-    yield element.mark(r"\begin{matrix} ")
-    for number, row in enumerate(rows):
-        for place, cell in enumerate(row):
-            if place or number:
-                yield cell.mark(" & " if place else r" \\ ")
-            yield from _row(cell)
-    yield element.behind(r" \end{matrix}")
-
-
-def _equations(element: Element, rows: Sequence[Sequence[Element]]) -> Iterator[Text]:
-    """Lines of equations; a cell that begins with a sign of equality, or stands behind one,
-    goes on with the equation before it."""
-    yield element.mark(r"\begin{aligned} ")
+def _laid_out(
+    element: Element, rows: Sequence[Sequence[Element]], are_equations: bool
+) -> Iterator[Text]:
+    """A matrix, or lines of equations, in which a cell that begins with a sign of equality, or
+    stands behind one, goes on with the equation before it."""
+    name = "aligned" if are_equations else "matrix"
+    yield element.mark(rf"\begin{{{name}}} ")
     for number, row in enumerate(rows):
         ended = True
         for place, cell in enumerate(row):
             typed = _typed_in(cell)
             starts = ended and not _EQUATES.match(typed)
             if place or number:
-                beside = r" \quad " if starts else " & " if place == 1 else " "
+                beside = " & " if place == 1 or not are_equations else " "
+                beside = r" \quad " if are_equations and starts else beside
                 yield cell.mark(beside if place else r" \\ ")
             yield from _row(cell)
             ended = _says(cell) and not _EQUATES.fullmatch(typed)
-    yield element.behind(r" \end{aligned}")
+    yield element.behind(rf" \end{{{name}}}")
 
 
 def _nary(element: Element) -> Iterator[Text]:
-    sign = element.child("m:naryPr")
-    char = sign.child("m:chr") if sign is not None else None
+    char = element.find("m:naryPr", "m:chr")
     said = "∫" if char is None else char.attributes.get("val", "")
     form = f"{_LARGE.get(said, said)} "
     for name, mark in (("sub", "_"), ("sup", "^")):
@@ -325,6 +318,11 @@ _LINE_END = re.compile(r"[\r\n]")
 _GOES_ON = re.compile(r"\s*+(?:[=≈→]|\\(?:approx|to|rightarrow)\b)")
 _MATRIX = "\\begin{matrix}"
 _COUNTED = re.compile(r"\s*+(?:\([0-9.]++[a-z]?\))?+\s*+")
+#: The notes below the text: what they are to the document, their elements, and their name.
+_NOTES: Sequence[tuple[str, str, PlaceKind]] = (
+    ("footnotes", "w:footnote", "footnote"),
+    ("endnotes", "w:endnote", "endnote"),
+)
 #: The letters and signs of Symbol, an old font with codes of its own.
 _SYMBOLS = dict(
     zip(
@@ -335,12 +333,11 @@ _SYMBOLS = dict(
 )
 
 
-class _Piece(NamedTuple):
+@dataclass(frozen=True)
+class _Piece(BlockPart):
     """A piece of a paragraph, whether it is set lower or higher, and whether it is a formula
     that stands by itself."""
 
-    kind: PartKind
-    text: Text
     raised: str = ""
     is_display: bool = False
 
@@ -422,9 +419,9 @@ class BodyReader:
             return
         self._end_code()
         if not level and [piece.kind for piece in said] == ["math"]:
-            pieces = [said[0]._replace(is_display=True)]
+            pieces = [replace(said[0], is_display=True)]
         builder = ParagraphBuilder()
-        for piece in _trimmed(pieces):
+        for piece in trimmed(pieces):
             if piece.is_display and not level:
                 self._end_prose(builder, 0, place)
                 text = self._lines.marked(piece)
@@ -438,7 +435,7 @@ class BodyReader:
 
     def _add(self, builder: ParagraphBuilder, piece: _Piece) -> None:
         """Put a piece in a line, and into what is gathered of it."""
-        builder.add(self._lines.marked(piece._replace(is_display=False)), piece.kind)
+        builder.add(self._lines.marked(replace(piece, is_display=False)), piece.kind)
 
     def _end_prose(
         self, builder: ParagraphBuilder, level: int, place: ParagraphPlace
@@ -558,8 +555,8 @@ class BodyReader:
 
     def _cell(self, pieces: Sequence[_Piece]) -> tuple[BlockPart, ...]:
         paragraph = ParagraphBuilder()
-        for piece in _trimmed(pieces):
-            self._add(paragraph, piece._replace(text=piece.text.sub(_LINE_END, " ")))
+        for piece in trimmed(pieces):
+            self._add(paragraph, replace(piece, text=piece.text.sub(_LINE_END, " ")))
         return paragraph.end()
 
     def _is_laid_out(self, cell: Element) -> bool:
@@ -625,7 +622,7 @@ class BodyReader:
             if one.kind == "text":
                 self._lines.marked(one)
                 continue
-            text = self._lines.marked(one._replace(is_display=False))
+            text = self._lines.marked(replace(one, is_display=False))
             self._lines.mark(" ")
             if equations and (goes_on or _GOES_ON.match(text.string)):
                 equations[-1].append(text)
@@ -639,9 +636,8 @@ class BodyReader:
         return []
 
     def _beside(self, pieces: Sequence[_Piece]) -> None:
-        """Words beside equations."""
         builder = ParagraphBuilder()
-        for piece in _trimmed(pieces):
+        for piece in trimmed(pieces):
             self._add(builder, piece)
         if parts := builder.end():
             self._blocks.append(Block("prose", parts))
@@ -687,16 +683,6 @@ class _Lines:
         end = self.mark("\n")
         self.places += [place] * (self._ends - len(self.places))
         return end
-
-
-def _trimmed(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Pieces without the white space around them."""
-    said = [at for at, piece in enumerate(pieces) if piece.text.string.strip()]
-    trimmed = [*pieces[said[0] : said[-1] + 1]] if said else []
-    if trimmed:
-        trimmed[0] = trimmed[0]._replace(text=trimmed[0].text.lstripped())
-        trimmed[-1] = trimmed[-1]._replace(text=trimmed[-1].text.rstripped())
-    return trimmed
 
 
 def _inside(element: Element) -> Iterator[Element]:
@@ -759,3 +745,28 @@ def _has_head(rows: Sequence[Sequence[Sequence[_Piece]]]) -> bool:
         for row in rows
     ]
     return len(rows) > 1 and not any(numbers[0]) and any(map(any, numbers[1:]))
+
+
+def read(data: bytes) -> tuple[WrittenText, Contents]:
+    """The text of a document, and the blocks in it.
+
+    Raises :class:`Malformed` for what is no Word document, or too large.
+    """
+    package = Package(data)
+    parts = [package.document]
+    styles = package.beside("styles")
+    reader = BodyReader(Styles(tree(styles) if styles else None))
+    body = tree(parts[0]).child("w:body")
+    if body is not None:
+        reader.read(body)
+    for kind, name, called in _NOTES:
+        part = package.beside(kind)
+        if part is None:
+            continue
+        parts.append(part)
+        root = tree(part)
+        # Those with a type are only the lines above them.
+        notes = [note for note in root.all(name) if "type" not in note.attributes]
+        reader.read(Element(root.name, {}, root.start, root.end, [*notes]), called)
+    text, contents = reader.contents()
+    return WrittenText(package, tuple(parts), text), contents

@@ -10,7 +10,7 @@ import posixpath
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from io import BytesIO
@@ -66,17 +66,13 @@ class Package:
                 entries = file.infolist()
         except _DAMAGED as error:
             raise _broken(str(error)) from None
-        self._entries = self._checked(entries)
-        self._main = self._named_main()
-        self._beside = self._relations(self._main)
-
-    def _checked(self, entries: Sequence[ZipInfo]) -> Mapping[str, ZipInfo]:
         if len(entries) > PARTS.most:
             raise Malformed(PARTS.said(len(entries)))
-        found = {entry.filename.lower(): entry for entry in entries}
-        if len(found) < len(entries):
+        self._entries = {entry.filename.lower(): entry for entry in entries}
+        if len(self._entries) < len(entries):
             raise _broken("two of its parts have one name")
-        return found
+        self._main = self._named_main()
+        self._beside = self._relations(self._main)
 
     def _bytes(self, name: str) -> bytes | None:
         """A part unpacked, None where there is none."""
@@ -106,9 +102,8 @@ class Package:
         data = self._bytes(name)
         if data is None:
             return None
-        encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-        if encoding == "utf-16":
-            encoding += "-le" if data[0] == 0xFF else "-be"
+        marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+        encoding = marks.get(data[:2], "utf-8")
         try:
             source = data.decode(encoding)
         except UnicodeDecodeError:
@@ -170,8 +165,8 @@ class Package:
         count, size, start = struct.unpack_from("<HLL", data, directory + 10)
         if count != len(entries) or start + size != directory or not entries:
             raise Malformed("its parts are laid out in a way that is not written again")
-        pieces, moved, sizes, at = [data[: entries[0].header_offset]], {}, {}, 0
         at = entries[0].header_offset
+        pieces, moved, sizes = [data[:at]], {}, {}
         ends = [*(entry.header_offset for entry in entries[1:]), start]
         for entry, end in zip(entries, ends, strict=True):
             piece = data[entry.header_offset : end]

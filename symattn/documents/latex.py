@@ -1,29 +1,39 @@
-"""Macros of LaTeX: read where they are defined, expanded where they are called.
+"""LaTeX to blocks, without recursion.
 
-Every character of an expansion keeps its place: those of an argument their own,
-those of the body that of the whole call.
+The preamble is read for its macros and its title; macros are expanded, comments and
+marks of text taken off. Files that a source asks for are not followed, pictures and
+the list of references not read.
 
-The sources of formulas, gathered from a stream of tokens.
+Macros are read where they are defined, and expanded where they are called. Every character
+of an expansion keeps its place: those of an argument their own, those of the body that of
+the whole call.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from symattn.documents.text import FORMULAS, Span, Text
+from symattn.documents.article import (
+    Block,
+    BlockKind,
+    BlockPart,
+    Contents,
+    ParagraphBuilder,
+    PartKind,
+    TableBuilder,
+    TableCell,
+)
+from symattn.documents.text import DISPLAYS, FORMULAS, INNER, WITH_ARGUMENT, Span, Text
 from symattn.limits import MACROS
-from symattn.spelling import pairs, words
+from symattn.spelling import is_figure, pairs, words
 
 # -- the tokens of LaTeX -----------------------------------------------------------------
-# Commands, marks and runs of characters, each with its place.
-#
 # TeX libraries either lose places or walk by recursion; a scanner of one pattern keeps both
 # promises, and is what expanding macros needs: a stream to push back to.
-#
-# What commands and environments of LaTeX mean to a reader of formulas and figures.
 
 #: Environments whose text is taken as it stands.
 _VERBATIM = words(
@@ -269,10 +279,6 @@ class Stream:
         self._pushed: list[Text] = []
         self._moved = 0
 
-    def follow(self, source: Text) -> None:
-        """Go on with another source, and the macros that are known."""
-        self._source = tokens(source)
-
     def next(self) -> Text | None:
         """The next token that is no macro and defines none; none at the end."""
         while (token := self.raw()) is not None:
@@ -345,16 +351,19 @@ class Stream:
     def opens(self) -> bool:
         """Return whether a group is next; its brace is taken then."""
         space = self._space()
-        token = self.raw()
-        if token is not None and token.string == "{":
+        if self.take("{"):
             return True
-        self.push([*space, token] if token else space)
+        self.push(space)
         return False
 
     def star(self) -> list[Text]:
         """A star, if it is next."""
+        return self.take("*")
+
+    def take(self, string: str) -> list[Text]:
+        """The next token, if it is that one; nothing is read where it is another."""
         token = self.raw()
-        if token is not None and token.string == "*":
+        if token is not None and token.string == string:
             return [token]
         self.push([token] if token else [])
         return []
@@ -481,8 +490,9 @@ class Stream:
 
     def _operator(self) -> None:
         self.star()
-        name, text = self._name(), self.argument()
-        self.define(name, Macro("", (Text.whole("\\operatorname"), *_braced(text))))
+        name, text = self._name(), inside(self.argument())
+        body = (Text.whole("\\operatorname"), Text.whole("{"), *text, Text.whole("}"))
+        self.define(name, Macro("", body))
 
     def _delimiters(self) -> None:
         name, left, right = self._name(), inside(self.argument()), inside(self.argument())
@@ -492,10 +502,6 @@ class Stream:
 def inside(group: list[Text]) -> tuple[Text, ...]:
     """A group without its braces or brackets; a token alone as it is."""
     return tuple(group[1:-1] if len(group) > 1 else group)
-
-
-def _braced(group: list[Text]) -> tuple[Text, ...]:
-    return (Text.whole("{"), *inside(group), Text.whole("}"))
 
 
 _DEFINING: Mapping[str, Callable[[Stream], None]] = {
@@ -518,52 +524,6 @@ _DEFINING: Mapping[str, Callable[[Stream], None]] = {
 _WORD = re.compile(r"\\[A-Za-z@]++\Z")
 
 
-def formula(
-    stream: Stream,
-    end: str,
-    note: Callable[[Text], None],
-    others: Sequence[str] = (),
-    opening: Text | None = None,
-) -> tuple[Text, str]:
-    """The source of a formula up to its end, and what ended it: ``end`` or one of
-    ``others``, which are taken from the stream; or '' for one that isn't closed.
-
-    ``opening``, if there is one, is part of the formula, and so is its end then.
-    ``$`` and ``\\)`` may be missing in what is broken: their formula ends with its
-    paragraph. An environment ends before the next heading, if not sooner.
-    """
-    tokens: list[Text] = [opening] if opening else []
-    last, depth = "", 0
-    begin = end.replace("\\end", "\\begin") if end.startswith("\\end") else ""
-    while (token := stream.next()) is not None:
-        string = token.string
-        if string in HEADINGS or string == "\\end{document}":
-            stream.push([token])
-            break
-        if not begin and is_paragraph(token):
-            stream.push([token])
-            break
-        if string == end and depth <= 0:
-            last = string
-            tokens += [token] if opening else []
-            break
-        if string in others:
-            last = string
-            break
-        if string[0] == "%":
-            note(token)
-            continue
-        if string == "\\ensuremath":
-            stream.push(inside(stream.argument()))
-            continue
-        if begin:
-            depth += (string == begin) - (string == end)
-        elif end == "$":
-            depth += (string == "{") - (string == "}")
-        tokens.append(token)
-    return joined(tokens).stripped(), last
-
-
 def joined(tokens: Iterable[Text]) -> Text:
     """Tokens as one text; a command doesn't run into the letter after it."""
     pieces: list[Text] = []
@@ -574,7 +534,7 @@ def joined(tokens: Iterable[Text]) -> Text:
     return Text.joined(pieces)
 
 
-class Macros:
+class Macros(Stream):
     """The macros that the formulas of a page define for those behind them.
 
     >>> macros = Macros()
@@ -585,17 +545,431 @@ class Macros:
     """
 
     def __init__(self) -> None:
-        self._stream = Stream(Text.whole(""), KEPT)
-
-    @property
-    def stopped(self) -> Span | None:
-        """Return where macros were no longer expanded, because they wrote too much."""
-        return self._stream.stopped
+        super().__init__(Text.whole(""), KEPT)
 
     def expanded(self, source: Text) -> Text:
         """The source of a formula without macros, labels and comments."""
         if "\\" not in source.string and "%" not in source.string:
             return source.stripped()
-        self._stream.follow(source)
-        tokens = [token for token in iter(self._stream.next, None) if token.string[0] != "%"]
-        return joined(tokens).stripped()
+        self._source = tokens(source)
+        said = (token for token in iter(self.next, None) if token.string[0] != "%")
+        return joined(said).stripped()
+
+
+# -- blocks ------------------------------------------------------------------------------
+
+
+class _LatexTable(TableBuilder):
+    """``depth`` is that of the groups around the cells; ``nested`` counts tables inside of
+    the cell that comes, ``columns`` those that it takes."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__()
+        self.depth = depth
+        self.nested = 0
+        self.columns = 1
+        self._head = 0
+
+    def end(self, parts: tuple[BlockPart, ...]) -> None:
+        """A cell ends."""
+        self.cell(parts, columns=self.columns)
+        self.columns = 1
+
+    def rule(self) -> None:
+        """A rule: rows above the first between rows are the head."""
+        self._head = self._head or self.line()
+
+    def rows(self) -> tuple[tuple[TableCell, ...], ...]:
+        """All rows. A row of nothing but numbers is no head, whatever is ruled."""
+        rows = super().rows()
+        head = self._head if self._head < len(rows) else 0
+        return tuple(
+            tuple(TableCell(cell.parts, at < head and not _is_numbers(row)) for cell in row)
+            for at, row in enumerate(rows)
+        )
+
+
+def _is_numbers(row: tuple[TableCell, ...]) -> bool:
+    return all(is_figure("".join(part.text.string for part in cell.parts)) for cell in row)
+
+
+_ENVIRONMENT = re.compile(r"\\(begin|end)\{([^{}]*)\}")
+_MARKS = re.compile("|".join(sorted(map(re.escape, MARKS), key=len, reverse=True)))
+_INTERTEXT = ("\\intertext", "\\shortintertext")
+
+
+class LatexReader:
+    """Reads a source; :meth:`contents` is what it found."""
+
+    def __init__(self, source: Text) -> None:
+        self._source = source
+        self._stream = Stream(source, KEPT)
+        self._blocks: list[Block] = []
+        #: What stands apart from the paragraph that is gathered, and follows it.
+        self._after: list[Block] = []
+        self._here = ParagraphBuilder()
+        #: What is done where each open group ends.
+        self._groups: list[Callable[[], None] | None] = []
+        self._table: _LatexTable | None = None
+        self._title = ""
+        self._notes: list[str] = []
+        #: Whether white space that follows belongs to a command.
+        self._swallows = False
+
+    def contents(self) -> Contents:
+        """Read all of it."""
+        while (token := self._stream.next()) is not None:
+            if token.string == "\\end{document}":
+                break
+            self._read(token)
+        self._end_groups(0)
+        self._end_table()
+        if self._stream.stopped is not None:
+            line = self._source.string.count("\n", 0, self._stream.stopped.start) + 1
+            self._notes.append(MACROS.said(line))
+        return Contents(tuple(self._blocks), self._title, tuple(self._notes))
+
+    def _read(self, token: Text) -> None:
+        string = token.string
+        match string[0]:
+            case "\\":
+                self._command(token)
+            case "{":
+                self._groups.append(None)
+            case "}":
+                self._end_groups(len(self._groups) - 1)
+            case "$":
+                self._dollar()
+            case "%":
+                self._note(token)
+            case "&" if self._table is not None:
+                self._end_cell(token)
+            case "~":
+                self._say(" ", token)
+            case "\r" | "\n" if is_paragraph(token):
+                self._break(token)
+            case _:
+                self._words(token)
+
+    # -- words ------------------------------------------------------------------------
+
+    def _words(self, token: Text) -> None:
+        if self._swallows:
+            token = token.lstripped()
+        self._swallows = False
+        if self._here.kind == "text":
+            token = token.sub(_MARKS, lambda mark: MARKS[mark[0]])
+        self._here.add(token)
+
+    def _say(self, string: str, token: Text) -> None:
+        self._here.add(Text.at(string, token.span()))
+
+    def _break(self, token: Text) -> None:
+        """End the paragraph; in a table that is only white space."""
+        if self._table is None:
+            self._flush()
+        else:
+            self._say(" ", token)
+
+    def _flush(self, kind: BlockKind = "prose", level: int = 0) -> None:
+        if self._table is not None:
+            return
+        parts = self._here.end()
+        if parts:
+            self._blocks.append(Block(kind, parts, level=level))
+        self._blocks += self._after
+        self._after = []
+
+    def _note(self, token: Text) -> None:
+        """A note stands before the block that it stands in."""
+        text = token[token.string.index(":") + 1 :].stripped()
+        self._blocks.append(Block.of("note", text))
+
+    # -- groups -----------------------------------------------------------------------
+
+    def _end_groups(self, depth: int) -> None:
+        while len(self._groups) > max(depth, 0):
+            if (action := self._groups.pop()) is not None:
+                action()
+
+    def _argument(self, action: Callable[[], None]) -> bool:
+        """Return whether an argument in braces begins; ``action`` is done where it ends."""
+        self._stream.star()
+        self._stream.group("[", "]")
+        if not self._stream.opens():
+            return False
+        self._groups.append(action)
+        return True
+
+    def _aside(self, end: Callable[[tuple[BlockPart, ...]], None]) -> None:
+        """Gather an argument by itself and hand on its parts."""
+        outer, self._here = self._here, ParagraphBuilder()
+
+        def restore() -> None:
+            parts, self._here = self._here.end(), outer
+            end(parts)
+
+        if not self._argument(restore):
+            self._here = outer
+
+    def _say_apart(self, parts: tuple[BlockPart, ...]) -> None:
+        if parts:
+            self._after.append(Block("prose", parts))
+
+    def _say_title(self, parts: tuple[BlockPart, ...]) -> None:
+        self._title = " ".join("".join(part.text.string for part in parts).split())
+
+    def _kind(self, kind: PartKind) -> None:
+        old = self._here.kind
+        if self._argument(lambda: setattr(self._here, "kind", old)):
+            self._here.kind = kind
+
+    # -- commands ---------------------------------------------------------------------
+
+    def _command(self, token: Text) -> None:
+        string = token.string
+        if (match := _ENVIRONMENT.match(string)) and match.end() < len(string):
+            self._verbatim(token)
+        elif match:
+            self._environment(token, match[2], begins=match[1] == "begin")
+        elif string in ("\\(", "\\["):
+            end = "\\)" if string == "\\(" else "\\]"
+            self._formula(end, is_display=string == "\\[")
+        elif string in HEADINGS:
+            self._end_table()
+            level = HEADINGS[string]
+            self._argument(lambda: self._flush("heading", level))
+        elif string in ("\\\\", "\\tabularnewline", "\\newline"):
+            self._end_line(token)
+        elif string == "\\par":
+            self._break(token)
+        elif string == "\\item":
+            self._break(token)
+            label = self._stream.group("[", "]")
+            self._stream.push([*inside(label), Text.at(" ", token.span())] if label else [])
+        elif string in CODE:
+            self._kind("code")
+        elif string in APART:
+            self._aside(self._say_apart)
+        elif string == "\\title":
+            self._aside(self._say_title)
+        elif string == "\\ensuremath":
+            mark = Text.at("$", token.span())
+            self._stream.push([mark, *inside(self._stream.argument()), mark])
+        elif string == "\\multicolumn":
+            self._span()
+        elif string in RULES:
+            if self._table is not None:
+                self._table.rule()
+        elif string in FILES:
+            name = "".join(map(str, inside(self._stream.argument())))
+            self._notes.append(f"{string}{{{name[:60]}}} is not followed")
+        elif string in ACCENTS:
+            self._accent(token)
+        elif string.startswith(("\\verb", "\\lstinline", "\\mintinline")):
+            self._here.add(shown(token)[0], "code")
+        elif string in SYMBOLS:
+            self._say(SYMBOLS[string], token)
+            self._swallows = string[1].isalpha()
+        else:
+            self._swallows = string[-1:].isalpha()
+            self._drop_options()
+
+    def _drop_options(self) -> None:
+        if bracket := self._stream.take("["):
+            self._stream.push(bracket)
+            self._stream.group("[", "]")
+            self._swallows = False
+
+    def _accent(self, token: Text) -> None:
+        letters = inside(self._stream.argument())
+        letter = letters[0].string if letters else ""
+        letter = {"\\i": "i", "\\j": "j"}.get(letter, SYMBOLS.get(letter, letter))
+        if not letter or letter[0] == "\\":
+            self._stream.push(letters)
+            return
+        span = token.span().to(letters[0].span())
+        self._here.add(
+            Text.at(unicodedata.normalize("NFC", letter[0] + ACCENTS[token.string]), span)
+        )
+        self._swallows = len(letters[0]) > 1 and letters[0].string[0] == "\\"
+        rest = letters[1:] if self._swallows else (letters[0][1:], *letters[1:])
+        self._stream.push([piece for piece in rest if piece.string])
+
+    # -- environments -----------------------------------------------------------------
+
+    def _environment(self, token: Text, name: str, *, begins: bool) -> None:
+        base = name.rstrip("*")
+        if base in TABLES:
+            self._tabular(base, token, begins=begins)
+        elif not begins:
+            self._break(token)
+        elif base in DISPLAYS:
+            if base in WITH_ARGUMENT:
+                self._stream.argument()
+            self._formula(f"\\end{{{name}}}", is_display=base != "math")
+        elif base in INNER:
+            text, _ = self._formula_to(f"\\end{{{name}}}", opening=token)
+            self._add_formula(text, is_display=True)
+        elif base in SKIPPED:
+            self._skip(name)
+        elif name == "document":
+            self._begin()
+        elif base in TITLED:
+            self._break(token)
+            level = TITLED[base]
+            self._argument(lambda: self._flush("heading", level))
+        else:
+            self._break(token)
+            self._drop_options()
+
+    def _begin(self) -> None:
+        """The body begins: of what was before, what was said to symattn is kept."""
+        self._blocks = [block for block in self._blocks if block.kind == "note"]
+        self._after, self._here, self._groups = [], ParagraphBuilder(), []
+        self._table = None
+
+    def _skip(self, name: str) -> None:
+        end = f"\\end{{{name}}}"
+        while (token := self._stream.raw()) is not None and token.string != end:
+            if token.string == "\\end{document}":
+                self._stream.push([token])
+                return
+
+    def _verbatim(self, token: Text) -> None:
+        text, language = shown(token)
+        if not token.string.startswith(("\\begin{comment", "\\begin{filecontents")):
+            self._flush()
+            self._blocks.append(Block.of("code", text, language=language))
+
+    # -- formulas ---------------------------------------------------------------------
+
+    def _dollar(self) -> None:
+        is_display = bool(self._stream.take("$"))
+        self._formula("$", is_display=is_display)
+        if is_display:
+            self._stream.take("$")
+
+    def _formula_to(
+        self, end: str, others: Sequence[str] = (), opening: Text | None = None
+    ) -> tuple[Text, str]:
+        """The source of a formula up to its end, and what ended it: ``end`` or one of
+        ``others``, which are taken from the stream; or '' for one that isn't closed.
+
+        ``opening``, if there is one, is part of the formula, and so is its end then.
+        ``$`` and ``\\)`` may be missing in what is broken: their formula ends with its
+        paragraph. An environment ends before the next heading, if not sooner.
+        """
+        tokens: list[Text] = [opening] if opening else []
+        last, depth = "", 0
+        begin = end.replace("\\end", "\\begin") if end.startswith("\\end") else ""
+        while (token := self._stream.next()) is not None:
+            string = token.string
+            if string in HEADINGS or string == "\\end{document}":
+                self._stream.push([token])
+                break
+            if not begin and is_paragraph(token):
+                self._stream.push([token])
+                break
+            if string == end and depth <= 0:
+                last = string
+                tokens += [token] if opening else []
+                break
+            if string in others:
+                last = string
+                break
+            if string[0] == "%":
+                self._note(token)
+                continue
+            if string == "\\ensuremath":
+                self._stream.push(inside(self._stream.argument()))
+                continue
+            if begin:
+                depth += (string == begin) - (string == end)
+            elif end == "$":
+                depth += (string == "{") - (string == "}")
+            tokens.append(token)
+        return joined(tokens).stripped(), last
+
+    def _formula(self, end: str, *, is_display: bool) -> None:
+        """Read a formula up to its end; words between its lines cut it in two."""
+        text, last = self._formula_to(end, _INTERTEXT)
+        if last in _INTERTEXT:
+            words = inside(self._stream.argument())
+            name = end[len("\\end{") : -1]
+            again = [Text.whole(f"\\begin{{{name}}}")]
+            if name.rstrip("*") in WITH_ARGUMENT:
+                again += [Text.whole("{"), Text.whole("}")]
+            self._stream.push([*words, Text.whole("\n\n"), *(again if name else ())])
+        self._add_formula(text, is_display=is_display)
+
+    def _add_formula(self, text: Text, *, is_display: bool) -> None:
+        if not text.string:
+            return
+        if is_display and self._table is None:
+            self._flush()
+            self._blocks.append(Block.of("formula", text))
+        else:
+            self._here.add(text, "math")
+
+    # -- tables -----------------------------------------------------------------------
+
+    def _tabular(self, name: str, token: Text, *, begins: bool) -> None:
+        if begins:
+            self._stream.group("[", "]")
+            for _ in range(TABLES[name]):
+                self._stream.argument()
+            if self._table is not None:
+                self._table.nested += 1
+            else:
+                self._flush()
+                self._table = _LatexTable(len(self._groups))
+        elif self._table is not None and self._table.nested:
+            self._table.nested -= 1
+            self._say(" ", token)
+        elif self._table is not None:
+            self._end_table()
+
+    def _end_cell(self, token: Text) -> bool:
+        """A mark between cells; inside of a group it is none. Return whether it is one."""
+        table = self._table
+        if table is None or table.nested or len(self._groups) != table.depth:
+            self._say(" ", token)
+            return False
+        table.end(self._here.end())
+        return True
+
+    def _end_line(self, token: Text) -> None:
+        self._stream.star()
+        self._drop_options()
+        if self._table is None:
+            self._say("\n", token)
+        elif self._end_cell(token):
+            self._table.line()
+
+    def _end_table(self) -> None:
+        """The table ends, if there is one, and so does what stands beside it."""
+        if self._table is not None:
+            self._end_groups(self._table.depth)
+            self._table.end(self._here.end())
+            rows, self._table = self._table.rows(), None
+            if rows:
+                self._blocks.append(Block("table", rows=rows))
+        self._flush()
+
+    def _span(self) -> None:
+        count = "".join(map(str, inside(self._stream.argument()))).strip()
+        self._stream.argument()
+        self._stream.push(inside(self._stream.argument()))
+        if self._table is not None and count.isdecimal():
+            self._table.columns += int(count[:4]) - 1
+
+
+def read(source: Text) -> Contents:
+    """The blocks of a LaTeX source, its title, and what was left out.
+
+    >>> contents = read(Text.whole(r"\\title{Attention} So $\\alpha = 1$."))
+    >>> contents.title, [str(part.text) for part in contents.blocks[0].parts]
+    ('Attention', ['So ', '\\\\alpha = 1', '.'])
+    """
+    return LatexReader(source).contents()
