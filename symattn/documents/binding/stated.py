@@ -32,6 +32,8 @@ from symattn.spelling import written
 #: A figure that tells so many bits is known again by its digits; what follows from more wrong
 #: figures than that follows from none.
 _TELLING, _COPIED, _ROOTS = 9.0, 6.0, 64
+#: An array that tells so many bits, or has more entries, is known where it is printed again.
+_REPEATED, _SMALL = 15.0, 6
 _SHARE = re.compile(r"0\.[0-9]+")
 #: Why nothing is refuted that one wrong operand would explain. Of more none is tried, for so many
 #: figures, by so many secants; a figure depends on it by no less, and it is no larger than that.
@@ -267,7 +269,7 @@ class Corrections:
             id(one): x for (one, _), y, x in zip(entries, right, found, strict=True) if not y
         }
         for array in (one.value, *syntax.inside(one.value)):
-            if isinstance(array, syntax.Array) and len(entries) > 2:
+            if isinstance(array, syntax.Array) and is_telling(array):
                 other = syntax.replaced(array, lambda part: _numbered(part, numbered))
                 texts = values.printed(array)
                 known = self._arrays.get(texts, (other, 0))
@@ -331,6 +333,12 @@ def _copied(text: str) -> Iterator[str]:
         yield text
         if _SHARE.fullmatch(text):
             yield f"{(Decimal(text) * 100).normalize():f}%"
+
+
+def is_telling(array: syntax.Tree) -> bool:
+    """Return whether an array is known where it is printed again, by its digits or its size."""
+    texts = values.texts(array)
+    return len(texts) > _SMALL or sum(map(information, set(texts))) > _REPEATED
 
 
 def _numbered(part: syntax.Tree, numbered: Mapping[int, str]) -> syntax.Tree | None:

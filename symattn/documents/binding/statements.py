@@ -22,7 +22,6 @@ from typing import TypeGuard
 
 from symattn.documents.binding import joining, roles, values, workings
 from symattn.documents.binding.definitions import by_letters
-from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
 from symattn.documents.binding.stated import (
@@ -31,6 +30,7 @@ from symattn.documents.binding.stated import (
     Statement,
     begin,
     begins,
+    is_telling,
     numbers,
     size,
 )
@@ -70,8 +70,6 @@ _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 _RESULTS = ("scores", "scaled", "masked", "weights", "output")
 _WORD, _NUMBERED = re.compile(r"[A-Za-z_]{3,}"), re.compile(r"[0-9]|_[a-z]\Z")
 _SOFTMAX = re.compile(r"(?:\w+\s*=\s*)?(?:[\w.]+\.)?softmax\(([^(),]*)(?:,[^()]*)?\)", re.I)
-#: An array that tells so many bits is known where it is printed again.
-_REPEATED = 15.0
 #: A label of so many characters says what a block is, and its words beside that no more.
 _LABEL = 60
 _NEUTRAL = re.compile(
@@ -258,8 +256,7 @@ class Statements:
         if not values.is_value(value):
             return
         for array in (value, *syntax.inside(value)):
-            bits = sum(information(text) for text in set(values.texts(array)))
-            if isinstance(array, syntax.Array) and bits > _REPEATED:
+            if isinstance(array, syntax.Array) and is_telling(array):
                 self._arrays.setdefault(values.printed(array), array)
 
     def _is_shape(self, pair: Member, chain: Chain) -> bool:
