@@ -50,6 +50,8 @@ _ATTRIBUTE = re.compile(
     (?: \s*+ = \s*+ (?: "(?P<double>[^"]*+)" | '(?P<single>[^']*+)' | (?P<bare>[^\s>"']++) ) )?+""",
     re.VERBOSE,
 )
+#: Blanks between what stands beside each other: "= 8.2&nbsp;&nbsp;e^0.4 = 1.5".
+_APART = re.compile(r"(?<=[0-9])(?:&nbsp;|\xa0){2,}(?=[A-Za-z])")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{0,40});?")
 #: Elements whose text has no tags.
 _RAW = {"script", "style", "textarea", "title", "xmp"}
@@ -175,6 +177,7 @@ def decoded(text: Text) -> Text:
     >>> decoded(Text.whole("1 &lt; 2")).span(2, 3)
     Span(start=2, end=6)
     """
+    text = text.sub(_APART, ";")
     return text.sub(_ENTITY, lambda entity: unescape(entity[0]))
 
 

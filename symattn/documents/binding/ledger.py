@@ -289,7 +289,11 @@ class Ledger:
             plain = _without_sign(value)
             if self._worked_out(numbers, plain).share > self._worked_out(numbers, value).share:
                 value = plain
-        fitted = None if values.is_of_shapes(numbers, value) else self._fitted(numbers, value)
+        is_lost = isinstance(value, PrintedFigure) and value.text == MINUS_INFINITY
+        if is_lost or values.is_of_shapes(numbers, value):
+            # Of floats that underflow, log(1e-46) = -inf may be true.
+            return
+        fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
             agreement = self._worked_out(*fitted)
             kinds: frozenset[Kind] = frozenset({"arithmetic"})
