@@ -713,13 +713,17 @@ def _put(form: syntax.Tree, operands: Mapping[str, syntax.Tree]) -> syntax.Tree:
 
 
 def _has_forms(tree: syntax.Tree) -> bool:
-    """Return whether functions in it may be meant in several ways, or are called otherwise."""
-    return any(
-        call.function not in FUNCTIONS
-        or not _SEVERAL.isdisjoint(FUNCTIONS[call.function].parameters)
-        for call in syntax.walk(tree)
-        if isinstance(call, syntax.Call) and not call.options
-    )
+    """Return whether functions in it may be meant in several ways, or are called otherwise, or
+    matrices are raised to a power."""
+    for part in syntax.walk(tree):
+        match part:
+            case syntax.Call(function, _, ()):
+                known = FUNCTIONS.get(function)
+                if known is None or not _SEVERAL.isdisjoint(known.parameters):
+                    return True
+            case syntax.Power(base) if _rank(base):
+                return True
+    return False
 
 
 def _raised(base: syntax.Tree, exponent: syntax.Tree) -> Iterator[syntax.Tree]:
