@@ -407,7 +407,7 @@ class _Reader(Forms):
         )
 
     def _need_built(self, body: Tensor, array: Array) -> None:
-        """What is differentiated by a definition is built of it, or shares nothing with it."""
+        """Check that what is differentiated by a definition is built of it, or shares none."""
         if array.body is None:
             return
         params = tuple(AxisPlace(Index(letter, axis)) for letter, axis in lettered(body.axes))

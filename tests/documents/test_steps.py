@@ -126,8 +126,33 @@ def test_what_follows_is_corrected_with_its_root_or_neither_is() -> None:
         "`1  i = 2` and `2  i = 4`",
         "ln(e) = 1, e^0 = 1, e = 1",
         "ΔW = B × A = 0, B = 0",
+        "log(1e-46) = -inf, for 1e-46 is 0 in single precision",
         "T = 4 and B = 2\n\n## Another\n\nWith B = 3 and T = 5.\n\n## A third\n\nB * T = 12",
     ],
 )
 def test_shapes_and_numbers_of_other_examples_state_nothing(text) -> None:
     assert refuted(text) == {}
+
+
+def test_blanks_of_a_page_part_what_stands_beside_each_other() -> None:
+    page = "<p>e^2.1 &asymp; 8.2&nbsp;&nbsp;e^0.4 &asymp; {}</p>"
+    assert refuted(page.format("1.5"), "html") == {}
+    assert refuted(page.format("1.6"), "html") == {"1.6": "1.5"}
+
+
+def test_what_only_figures_suggest_is_refuted_and_not_corrected() -> None:
+    """No word says that the third table is the sum of the first two."""
+    tables = {
+        "Embedding": ("[0.15, 0.33, 0.47]", "[0.21, 0.12, 0.63]", "[0.42, 0.31, 0.94]"),
+        "Encoding": ("[0.84, 0.54, 0.99]", "[0.91, -0.42, 0.98]", "[0.14, -0.98, 0.95]"),
+        "Final": ("[0.99, 0.87, 1.46]", "[1.12, -0.30, 1.16]", "[0.56, -0.67, 1.89]"),
+    }
+    text = "\n\n".join(
+        f"| Token | {head} |\n|---|---|\n" + "\n".join(f"| t | {row} |" for row in rows)
+        for head, rows in tables.items()
+    )
+    found = audited(text)
+    assert {x.text: x.correct for x in found.figures if x.cause} == {"1.16": "1.61"}
+    result = fixed(found, audited)
+    assert not result.fixes
+    assert [one.printed for one in result.left] == ["1.16"]

@@ -241,7 +241,7 @@ def test_each_part_computes_the_same(step):
 
 
 def work(recipes, node, i, j):
-    """What an entry is computed as, though it has a name; an input is itself."""
+    """Return what an entry is computed as, though it has a name; an input is itself."""
     name = recipes.names.get(node.serial)
     terms = recipes.definitions(name, i, j) if name else ()
     return terms[0] if terms else recipes.at(node, i, j)

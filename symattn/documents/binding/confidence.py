@@ -148,6 +148,9 @@ class Confidence:
         found = self.evidence(entry)
         entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
         if entry.trust >= MARGIN:
+            if entry.kinds == {"figures"}:
+                # What figures alone suggest may be refuted, and is never corrected (#43).
+                entry.trust = MARGIN
             return ""
         return "too little around it agrees to be sure what it is"
 

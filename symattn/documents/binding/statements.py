@@ -425,7 +425,8 @@ class Statements:
                     entries[:] = [y for x in entries for y in _without(x, places)]
                 yield claim
         for number in ledger.coverage.numbers():
-            if number.status == "unread" or number.text.endswith("%"):
+            is_percent = number.status == "ignored" and number.text.endswith("%")
+            if number.status == "unread" or is_percent:
                 for claim in corrections.copied(number):
                     ledger.settle({number.span})
                     yield claim
@@ -611,7 +612,7 @@ class Statements:
             for one in self._meanings.get(_key(name), ())
             if one.value is not None and not values.shape(one.value)
         }
-        return len(values_of) < 2 or known[:1] == [] or known[0].section == self._section
+        return len(values_of) < 2 or not known or known[0].section == self._section
 
     def _sizes(self, order: int) -> Iterator[syntax.Tree]:
         for name in _KEYS:
