@@ -169,6 +169,8 @@ def test_what_only_figures_suggest_is_refuted_and_not_corrected() -> None:
         f"| Token | {head} |\n|---|---|\n" + "\n".join(f"| t | {x} |" for x in rows)
         for head, rows in tables.items()
     )
+    # What stands around it is right, and speaks for it.
+    text += "\n\n$e^{0.31} = 1.363$, $e^{0.47} = 1.600$ and $0.4321 / 2 = 0.21605$\n"
     found = audited(text)
     assert {x.text: x.correct for x in found.figures if x.cause} == {"1.16": "1.61"}
     result = fixed(found, audited)
