@@ -145,7 +145,7 @@ class Codes:
     def _code(self, text: Text, language: str) -> Iterator[Passage]:
         if _R.match(language):
             text = _of_r(text)
-        pieces = list(_parsed(list(source.pieces(text))))
+        pieces = list(parsed_pieces(text))
         whole = all(parsed is not None for _, parsed in pieces)
         is_other = _OTHER.match(language) and not _R.match(language)
         if is_other or not (whole or any(p is not None for _, p in pieces)):
@@ -175,9 +175,7 @@ class Codes:
             )
             yield passage
         for line in lines:
-            assigned = _ASSIGNED.match(line.string)
-            names = {identifier(assigned[1])} - said if assigned else set()
-            if chains := self.program.lose(names, line):
+            if chains := self.program.lose({*assigned_in(line)} - said, line):
                 yield Passage("code", tuple(chains))
 
     def _followed(self, piece: Text, parsed: ProgramSource) -> Sequence[StatementMeaning]:
@@ -231,6 +229,13 @@ class Codes:
         taken.update(left)
         for run in runs(left, lambda above, line: line == above + 1):
             yield from grids.passages([parsed.comments[line] for line in run], "code")
+
+
+def assigned_in(text: Text) -> Iterator[str]:
+    """Yield the names that lines assign to which are no Python."""
+    for line in text.lines():
+        if assigned := _ASSIGNED.match(line.string):
+            yield identifier(assigned[1])
 
 
 def _chains(passage: Passage) -> list[Chain]:
@@ -291,9 +296,10 @@ def _remarks(lines: Iterable[Text]) -> Iterator[Passage]:
     return grids.passages([line[m.end() :] if m else line for line, m in marks], "code")
 
 
-def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, ProgramSource | None]]:
-    """Pieces with the programs that they are. A function whose body has lost its
+def parsed_pieces(text: Text) -> Iterator[tuple[Text, ProgramSource | None]]:
+    """Pieces of a text with the programs that they are. A function whose body has lost its
     indentation, as in many a copy, ends where it returns."""
+    pieces = list(source.pieces(text))
     at = 0
     while at < len(pieces):
         piece, program, taken = pieces[at], source.parsed(pieces[at]), 1
@@ -321,7 +327,7 @@ def literals(block: Block) -> Iterator[Span]:
         if kind != "code":
             continue
         text = _of_r(turn) if _R.match(block.language) else turn
-        for _, parsed in _parsed(list(source.pieces(text))):
+        for _, parsed in parsed_pieces(text):
             if parsed is not None and _is_program(parsed):
                 for node in chain.from_iterable(map(ast.walk, parsed.body)):
                     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):

@@ -33,6 +33,7 @@ from symattn.documents.binding.subjects import (
 from symattn.documents.help import NONE, Help, Origin, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import OpenQuestion, Reading
+from symattn.documents.running.outputs import ran
 from symattn.documents.text import Memory, Span
 from symattn.documents.trees import (
     Chain,
@@ -251,7 +252,7 @@ class Binder:
         self.place = Place()
         self.equalities = Equalities(self.speech, self.place)
         self.statements: Statements = (
-            Statements(article.source) if like is None else like.statements
+            Statements(article.source, ran(article)) if like is None else like.statements
         )
 
     def read(self) -> Reading:

@@ -36,6 +36,7 @@ from symattn.documents.binding.stated import (
 )
 from symattn.documents.binding.steps import Steps
 from symattn.documents.reading import Claimed
+from symattn.documents.running.outputs import Ran
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -139,6 +140,8 @@ class Statements:
     """Collects what an article states, chain by chain, and closes it."""
 
     _source: str = ""
+    #: What it says that its programs print.
+    _ran: Sequence[Ran] = ()
     _order: int = 0
     _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
     _stated: list[_Stated] = field(default_factory=list)
@@ -449,6 +452,10 @@ class Statements:
 
     def _blocks(self) -> Iterator[StatedBlock]:
         blocks: dict[Span, list[_Stated]] = defaultdict(list)
+        printed = {
+            tuple(begins(one.value)): (Statement(one.said, one.value, (one.numbers,), ""),)
+            for one in self._ran
+        }
         for one in sorted(self._stated, key=lambda one: one.order):
             places = [*islice(values.figures(one.value), _FIGURES + 1)]
             if 0 < len(places) <= _FIGURES:
@@ -462,8 +469,11 @@ class Statements:
                 fitted = (form for tree in readings for form in _fitted(tree, one.value))
                 if forms := tuple(dict.fromkeys(islice(fitted, _READINGS))):
                     statements.append(Statement(one.said, one.value, forms, one.where))
+            # What its program prints is another statement of the same figures.
+            statements += printed.pop(tuple(begins(alike[0].value)), ())
             if statements:
                 yield StatedBlock(tuple(statements), self._names)
+        yield from (StatedBlock(statements, {}) for statements in printed.values())
 
     @cached_property
     def _names(self) -> Mapping[int, syntax.Tree]:

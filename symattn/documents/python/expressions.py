@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 
 from symattn.documents.python import library
 from symattn.documents.python.code_values import (
@@ -45,6 +46,8 @@ _WHOLE = re.compile(r"(?:int|uint|long|bool)[0-9_]*")
 _ITSELF = frozenset({"values", "data", "real", "A"})
 _TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
 
+#: No expression with so many parts is an operand.
+_LARGE = 5000
 #: Functions whose numbers are each drawn by itself.
 _DRAWS = re.compile(r"\b(?:rand|randn|random|normal|uniform)\Z")
 
@@ -291,6 +294,9 @@ class ExpressionReader:
             # Lists of Python are joined and repeated, not added.
             raise UnreadCode
         x, y = _numeric(self.scope.tree(first)), _numeric(self.scope.tree(other))
+        if any(sum(1 for _ in islice(syntax.walk(side), _LARGE)) == _LARGE for side in (x, y)):
+            # Each turn of a loop may double what an entry is.
+            raise UnreadCode
         scaled = library.scaled_array(op, x, y, self.scope)
         if scaled is None and op == "*":
             scaled = library.scaled_array(op, y, x, self.scope)

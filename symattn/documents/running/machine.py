@@ -1,0 +1,1240 @@
+"""Programs run statement by statement, and what they show.
+
+A statement that needs to know what nobody knows is lost: what it may have assigned or changed is
+unknown from then on, and the program goes on behind it.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from flint import arb
+
+from symattn.documents.running import library
+from symattn.documents.running.library import LIBRARY, Pair, call, cast, run_layer
+from symattn.documents.running.numbers import (
+    NOBODY_KNOWS,
+    OPERATORS,
+    Array,
+    Lost,
+    Thing,
+    Unknown,
+    array,
+    ball,
+    each,
+    is_unknown,
+    lose,
+    made,
+    number,
+    product,
+    rounded,
+    truth,
+    whole,
+)
+from symattn.numbers.balls import Exhausted, charge
+
+# -- what is shown -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A number in what is shown: its value, the expression that is shown, and where in it."""
+
+    value: int | arb
+    said: ast.expr
+    keys: tuple[int, ...] = ()
+    birth: int | None = None
+
+
+#: How a line is shown.
+How = Literal["printed", "valued", "named"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown from the beginning of a line to the end of one: words and numbers, or None of
+    what nobody knows; ``node`` is the statement, in the piece of that number: it prints a line,
+    has a value, which sessions show, or gives one to a name."""
+
+    node: ast.stmt
+    piece: int
+    tokens: tuple[str | Slot | None, ...]
+    how: How
+
+
+#: Words and numbers of a text that is shown; signs between them don't tell.
+_TOKEN = re.compile(r"[^\W\d_]\w*|\d+(?:\.\d*)?|\.\d+")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A text with numbers in it that were computed."""
+
+    parts: tuple[str | Slot | None, ...]
+
+
+def tokens(
+    value: object, said: ast.expr, keys: tuple[int, ...] = ()
+) -> Iterator[str | Slot | None]:
+    """Yield the words and numbers that a value is shown as."""
+    match value:
+        case str():
+            yield from _TOKEN.findall(value.casefold())
+        case Said(parts):
+            for part in parts:
+                yield from (part,) if not isinstance(part, str) else tokens(part, said)
+        case bool() | None:
+            yield str(value).casefold()
+        case int() | arb():
+            yield Slot(value, said, keys)
+        case Array(data, _, birth):
+            charge(data.size)
+            for place in np.ndindex(data.shape):
+                entry = data[place]
+                if isinstance(entry, bool):
+                    yield str(entry).casefold()
+                else:
+                    yield Slot(entry, said, (*keys, *place), birth)
+        case list() | tuple():
+            for k, part in enumerate(value):
+                yield from tokens(part, said, (*keys, k))
+        case dict():
+            for k, (key, part) in enumerate(value.items()):
+                yield from tokens(key, said)
+                yield from tokens(part, said, (*keys, k))
+        case _:
+            yield None
+
+
+# -- what names mean ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A module, or a name in one."""
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """Return its last name."""
+        return self.path.rsplit(".", 1)[-1]
+
+
+@dataclass(eq=False)
+class _Scope:
+    names: dict[str, Any]
+    around: _Scope | None = None
+    shared: set[str] = field(default_factory=set)
+
+    def find(self, name: str) -> Any:
+        scope: _Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.around
+        raise KeyError(name)
+
+    def set(self, name: str, value: Any) -> None:
+        scope = self
+        if name in self.shared:
+            while scope.around is not None and name not in scope.around.names:
+                scope = scope.around
+            scope = scope.around or scope
+        scope.names[name] = value
+
+
+@dataclass(eq=False)
+class _Function:
+    node: ast.FunctionDef | ast.Lambda
+    scope: _Scope
+    defaults: Mapping[str, Any]
+    of: _Class | None = None
+    is_property: bool = False
+
+
+@dataclass(eq=False)
+class _Class:
+    name: str
+    bases: Sequence[Any]
+    names: dict[str, Any]
+
+    def find(self, name: str) -> Any:
+        """A name of the class, or of one that it is made from."""
+        if name in self.names:
+            return self.names[name]
+        for base in self.bases:
+            if isinstance(base, _Class):
+                with suppress(KeyError):
+                    return base.find(name)
+        raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class _Super:
+    of: _Class
+    thing: Thing
+
+
+class _Returned(Exception):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Broken(Exception):
+    pass
+
+
+class _Continued(Exception):
+    pass
+
+
+#: Libraries whose functions are known; what the others give is not, but they change nothing.
+_KNOWN = re.compile(r"(?:numpy|torch|math|jax|tensorflow|scipy|cupy|cmath)\b")
+_HARMLESS = re.compile(r"(?:matplotlib|seaborn|pandas|sklearn|time|sys|os|typing|IPython|plotly|tqdm|warnings|copy|collections|itertools|functools|dataclasses|transformers|random)\b")  # fmt: skip
+#: What authors call libraries, also without importing them.
+_USUAL = {
+    "np": "numpy", "numpy": "numpy", "torch": "torch", "nn": "torch.nn", "math": "math",
+    "F": "torch.nn.functional", "jnp": "jax.numpy", "jax": "jax", "tf": "tensorflow",
+    "plt": "matplotlib.pyplot", "sns": "seaborn", "random": "random",
+}  # fmt: skip
+_CONSTANTS = {
+    "pi": arb.pi, "e": lambda: arb(1).exp(), "inf": lambda: arb("inf"), "nan": lambda: NOBODY_KNOWS,
+    "newaxis": lambda: None, "Inf": lambda: arb("inf"),
+}  # fmt: skip
+#: Methods of Python's own values that change nothing but them.
+_METHODS: Mapping[type, frozenset[str]] = {
+    str: frozenset(
+        [
+            "split",
+            "lower",
+            "upper",
+            "strip",
+            "lstrip",
+            "rstrip",
+            "join",
+            "replace",
+            "startswith",
+            "endswith",
+            "count",
+            "find",
+            "index",
+            "title",
+            "capitalize",
+            "center",
+            "ljust",
+            "rjust",
+            "zfill",
+            "isalpha",
+            "isdigit",
+            "casefold",
+        ]
+    ),
+    list: frozenset(
+        ["append", "extend", "insert", "pop", "index", "count", "reverse", "copy", "clear"]
+    ),
+    dict: frozenset(["get", "items", "keys", "values", "update", "setdefault", "pop", "copy"]),
+    tuple: frozenset({"index", "count"}),
+    set: frozenset({"add", "union", "intersection", "discard"}),
+}
+#: No text, list or range is longer, and functions call each other no deeper.
+_LONGEST, _DEEPEST, _FIGURES = 4096, 24, 400
+#: Fields of formats: the type, and the conversion of percents.
+_FIELD = re.compile(r"%[-+ 0#]*\d*(?:\.\d+)?([sdfgeri%])|\{(\w*)(?:![rs])?(?::([^{}]*))?\}")
+_SEED = ("numpy.random.seed", "numpy.random.RandomState")
+
+
+@dataclass(eq=False)
+class Machine:
+    """Runs the pieces of a program one after the other.
+
+    ``known`` are random arrays, by their births, that were printed later.
+    """
+
+    known: Mapping[int, np.ndarray[Any, Any]] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
+    #: Whether all names that it uses have been given a meaning.
+    is_whole: bool = True
+    _piece: int = 0
+    _globals: _Scope = field(default_factory=lambda: _Scope({"__name__": "__main__"}))
+    _line: list[str | Slot | None] = field(default_factory=list)
+    _births: int = 0
+    _depth: int = 0
+    _is_evaluated: bool = False
+    _random: np.random.RandomState | None = None
+
+    def run(self, body: Iterable[ast.stmt], piece: int) -> None:
+        """Run the statements of a piece, of that number."""
+        self._piece = piece
+        with suppress(Lost, _Returned, _Broken, _Continued):
+            self.statements(body, self._globals)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Forget what names mean that something unread has assigned to."""
+        for name in names:
+            self._globals.names[name] = Unknown()
+
+    # -- statements ----------------------------------------------------------------------
+
+    def statements(self, body: Iterable[ast.stmt], scope: _Scope) -> None:
+        for node in body:
+            charge(1)
+            self._node = node if scope is self._globals else self._node
+            try:
+                self.statement(node, scope)
+            except (_Returned, _Broken, _Continued, Exhausted):
+                raise
+            except Exception:
+                if any(isinstance(part, ast.Call) for part in ast.walk(node)):
+                    self._unknown_lines()
+                self._lose(node, scope)
+                if any(
+                    isinstance(part, ast.Return | ast.Break | ast.Continue)
+                    for part in ast.walk(node)
+                ) and not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    raise Lost from None
+
+    def _unknown_lines(self) -> None:
+        """Nobody knows what else is printed here."""
+        self._line.clear()
+        self.shown.append(Shown(self._node, self._piece, (None,), "printed"))
+
+    def _lose(self, node: ast.stmt, scope: _Scope) -> None:
+        """Forget what a statement may have assigned or changed."""
+        for part in ast.walk(node):
+            changed: ast.expr | None = None
+            match part:
+                case ast.Name(name, ast.Store() | ast.Del()):
+                    scope.set(name, Unknown())
+                case ast.FunctionDef(name) | ast.ClassDef(name):
+                    scope.set(name, Unknown())
+                case ast.Attribute(changed, _, ast.Store()) | ast.Subscript(
+                    changed, _, ast.Store()
+                ):
+                    pass
+                case ast.Call(func=ast.Attribute(changed)):
+                    pass
+            while isinstance(changed, ast.Attribute | ast.Subscript):
+                changed = changed.value
+            if isinstance(changed, ast.Name):
+                with suppress(KeyError):
+                    self._spoil(scope.find(changed.id))
+            if isinstance(part, ast.Call):
+                with suppress(Exception):
+                    if isinstance(scope.find(_root(part.func)), _Function | _Class | Unknown):
+                        for given in part.args:
+                            self._spoil(scope.find(_root(given)))
+
+    @staticmethod
+    def _spoil(value: Any) -> None:
+        if isinstance(value, Array | list | dict | Thing | Unknown):
+            lose(value)
+
+    def statement(self, node: ast.stmt, scope: _Scope) -> None:
+        match node:
+            case ast.Expr(value):
+                self.show(node, value, scope)
+            case ast.Assign(targets, value):
+                found = self.value(value, scope)
+                for target in targets:
+                    self.assign(target, found, scope)
+                self._compute(node, targets[0], found)
+            case ast.AnnAssign(target, _, ast.expr() as value):
+                self.assign(target, found := self.value(value, scope), scope)
+                self._compute(node, target, found)
+            case ast.AugAssign(target, op, value):
+                self._augment(target, op, self.value(value, scope), scope)
+            case ast.FunctionDef():
+                scope.set(node.name, self._function(node, scope))
+            case ast.ClassDef(name, bases):
+                made_from = [self.value(base, scope) for base in bases]
+                inner = _Scope({}, scope)
+                self.statements(node.body, inner)
+                kind = _Class(name, made_from, inner.names)
+                for one in inner.names.values():
+                    if isinstance(one, _Function):
+                        one.of, one.scope = kind, scope
+                scope.set(name, kind)
+            case ast.Return(value):
+                raise _Returned(None if value is None else self.value(value, scope))
+            case ast.If(test, body, orelse):
+                self.statements(body if truth(self.value(test, scope)) else orelse, scope)
+            case ast.For(target, of, body):
+                for item in self.items(self.value(of, scope)):
+                    charge(1)
+                    self.assign(target, item, scope)
+                    if self._is_left(body, scope):
+                        return
+                self.statements(node.orelse, scope)
+            case ast.While(test, body):
+                while truth(self.value(test, scope)):
+                    charge(1)
+                    if self._is_left(body, scope):
+                        return
+            case ast.With(items, body):
+                for item in items:
+                    found = self.value(item.context_expr, scope)
+                    if item.optional_vars is not None:
+                        self.assign(item.optional_vars, found, scope)
+                self.statements(body, scope)
+            case ast.Try():
+                self.statements([*node.body, *node.orelse, *node.finalbody], scope)
+            case ast.Import(names):
+                for name in names:
+                    path = name.name if name.asname else name.name.partition(".")[0]
+                    scope.set(name.asname or path, _Module(path))
+            case ast.ImportFrom(module, names):
+                for name in names:
+                    scope.set(name.asname or name.name, _Module(f"{module}.{name.name}"))
+            case ast.Break():
+                raise _Broken
+            case ast.Continue():
+                raise _Continued
+            case ast.Global(names) | ast.Nonlocal(names):
+                scope.shared.update(names)
+            case ast.Pass() | ast.Assert() | ast.Delete():
+                pass
+            case _:
+                raise Lost
+
+    def _is_left(self, body: Sequence[ast.stmt], scope: _Scope) -> bool:
+        """Run one turn of a loop; return whether it is the last."""
+        try:
+            self.statements(body, scope)
+        except _Broken:
+            return True
+        except _Continued:
+            return False
+        return False
+
+    def assign(self, target: ast.expr, value: Any, scope: _Scope) -> None:
+        match target:
+            case ast.Name(name):
+                scope.set(name, value)
+            case ast.Tuple(parts) | ast.List(parts):
+                self._unpack(parts, value, scope)
+            case ast.Attribute(of, name):
+                owner = self.value(of, scope)
+                if isinstance(owner, Thing):
+                    owner.attributes[name] = value
+                elif isinstance(owner, Array) and name == "data":
+                    owner.birth, owner.data[...] = None, array(value).data
+                else:
+                    raise Lost
+            case ast.Subscript(of, key):
+                owner = self.value(of, scope)
+                if isinstance(owner, Array):
+                    keys = self._keys(key, scope)
+                    owner.birth = None
+                    owner.data[keys] = value.data if isinstance(value, Array) else (
+                        array(value).data if isinstance(value, list) else value
+                    )  # fmt: skip
+                elif isinstance(owner, list | dict):
+                    owner[_key(self.value(key, scope))] = value
+                else:
+                    raise Lost
+            case _:
+                raise Lost
+
+    def _unpack(self, parts: Sequence[ast.expr], value: Any, scope: _Scope) -> None:
+        items = [*self.items(value)]
+        starred = [k for k, part in enumerate(parts) if isinstance(part, ast.Starred)]
+        if starred:
+            k, more = starred[0], len(items) - len(parts) + 1
+            items[k : k + more] = [items[k : k + more]]
+        for part, item in zip(parts, items, strict=True):
+            self.assign(part.value if isinstance(part, ast.Starred) else part, item, scope)
+
+    def _augment(self, target: ast.expr, op: ast.operator, value: Any, scope: _Scope) -> None:
+        before = self.value(_loaded(target), scope)
+        after = self.binary(op, before, value)
+        if isinstance(before, Array) and isinstance(after, Array):
+            # It changes for all that share it.
+            before.birth, before.data[...] = None, after.data
+        elif isinstance(before, list) and isinstance(op, ast.Add):
+            before.extend(self.items(value))
+        else:
+            self.assign(target, after, scope)
+
+    # -- what is shown -------------------------------------------------------------------
+
+    def show(self, node: ast.stmt, value: ast.expr, scope: _Scope) -> None:
+        match value:
+            case ast.Call(func=ast.Name("print" | "pprint" | "display"), args=given):
+                self._print(node, given, value.keywords, scope)
+            case ast.Constant():
+                pass
+            case _:
+                found = self.value(value, scope)
+                if found is not None and scope is self._globals:
+                    self._tell(node, [*tokens(found, value)], "valued")
+
+    def _print(
+        self,
+        node: ast.stmt,
+        given: Sequence[ast.expr],
+        options: Sequence[ast.keyword],
+        scope: _Scope,
+    ) -> None:
+        ends = True
+        for option in options:
+            if option.arg == "end":
+                end = self.value(option.value, scope)
+                ends = isinstance(end, str) and "\n" in end
+        line = self._line
+        for one in given:
+            parts = [one]
+            values = [self.value(one.value if isinstance(one, ast.Starred) else one, scope)]
+            if isinstance(one, ast.Starred):
+                values = [*self.items(values[0])]
+                parts = [one.value] * len(values)
+            for part, value in zip(parts, values, strict=True):
+                line.extend(tokens(value, _bare(part)))
+        if ends:
+            self._tell(self._node, line, "printed")
+            line.clear()
+
+    def _tell(self, node: ast.stmt, line: Sequence[str | Slot | None], how: How) -> None:
+        if line and len(line) <= _FIGURES:
+            self.shown.append(Shown(node, self._piece, tuple(line), how))
+
+    def _compute(self, node: ast.stmt, target: ast.expr, value: Any) -> None:
+        """A value that a comment behind its statement may say."""
+        is_shown = isinstance(value, Array | int | arb | list | tuple)
+        if isinstance(target, ast.Name) and is_shown and not self._depth:
+            with suppress(Exception):
+                self._tell(node, [*tokens(value, target)], "named")
+
+    # -- expressions ---------------------------------------------------------------------
+
+    def value(self, node: ast.expr, scope: _Scope) -> Any:
+        """Return the value of an expression; :class:`Unknown` of one that isn't known."""
+        charge(1)
+        match node:
+            case ast.Constant(bool() | None | str() | int() as value):
+                return value
+            case ast.Constant(float() as value):
+                return number(value)
+            case ast.Name(name):
+                return self._name(name, scope)
+            case ast.List(parts):
+                return [*self._items(parts, scope)]
+            case ast.Tuple(parts):
+                return (*self._items(parts, scope),)
+            case ast.Set(parts):
+                return {_key(one) for one in self._items(parts, scope)}
+            case ast.Dict(keys, values):
+                pairs = zip(keys, values, strict=True)
+                found: dict[Any, Any] = {}
+                for key, value in pairs:
+                    if key is None:
+                        raise Lost
+                    found[_key(self.value(key, scope))] = self.value(value, scope)
+                return found
+            case ast.BinOp(left, op, right):
+                return self.binary(op, self.value(left, scope), self.value(right, scope))
+            case ast.UnaryOp(op, operand):
+                return self._unary(op, self.value(operand, scope))
+            case ast.BoolOp(op, parts):
+                found = None
+                for part in parts:
+                    found = self.value(part, scope)
+                    if truth(found) is isinstance(op, ast.Or):
+                        return found
+                return found
+            case ast.Compare(left, ops, rights):
+                return self._compare(left, ops, rights, scope)
+            case ast.IfExp(test, body, orelse):
+                return self.value(body if truth(self.value(test, scope)) else orelse, scope)
+            case ast.Call():
+                return self._call(node, scope)
+            case ast.Attribute(of, name):
+                return self._attribute(self.value(of, scope), name)
+            case ast.Subscript(of, key):
+                return self._entry(self.value(of, scope), key, scope)
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+                found = [
+                    self.value(node.elt, inner) for inner in self._turns(node.generators, scope)
+                ]
+                return {_key(one) for one in found} if isinstance(node, ast.SetComp) else found
+            case ast.DictComp(key, value):
+                return {
+                    _key(self.value(key, inner)): self.value(value, inner)
+                    for inner in self._turns(node.generators, scope)
+                }
+            case ast.Lambda():
+                return self._function(node, scope)
+            case ast.JoinedStr(parts):
+                return _said([*(self.value(part, scope) for part in parts)])
+            case ast.FormattedValue(value, _, spec):
+                form = "" if spec is None else self.value(spec, scope)
+                return formatted(self.value(value, scope), form, _bare(value))
+            case ast.NamedExpr(target, value):
+                self.assign(target, found := self.value(value, scope), scope)
+                return found
+        raise Lost
+
+    def _name(self, name: str, scope: _Scope) -> Any:
+        try:
+            return scope.find(name)
+        except KeyError:
+            if name in _USUAL:
+                return _Module(_USUAL[name])
+            if name in _CALLS:
+                return _Module(f"builtins.{name}")
+            if name in LIBRARY:
+                # What everybody knows by its name needs no definition.
+                return _Module(f"numpy.{name}")
+            self.is_whole = False
+            return Unknown()
+
+    def _items(self, parts: Sequence[ast.expr], scope: _Scope) -> Iterator[Any]:
+        for part in parts:
+            if isinstance(part, ast.Starred):
+                yield from self.items(self.value(part.value, scope))
+            else:
+                yield self.value(part, scope)
+
+    def items(self, value: Any) -> Iterable[Any]:
+        """Yield what a loop goes through; raises :class:`Lost` where that isn't known."""
+        match value:
+            case Array():
+                return [made(one, value) for one in value.data]
+            case list() | tuple() | str() | range() | set():
+                charge(len(value))
+                return [*value]
+            case dict():
+                return [*value]
+            case Thing("Sequential"):
+                return [*value.attributes["layers"]]
+        raise Lost
+
+    def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
+        """Return what a sign makes of two values."""
+        name = type(op).__name__
+        match left, right:
+            case (Unknown(), _) | (_, Unknown()):
+                return Unknown()
+            case (str() | Said(), str() | Said()) if name == "Add":
+                return _said([left, right])
+            case (str(), _) if name == "Mod":
+                return _filled(left, right if isinstance(right, tuple) else (right,))
+            case (str(), int()) | (int(), str()) | (list() | tuple(), int()) | (int(), list()) if (
+                name == "Mult"
+            ):
+                times, what = (left, right) if isinstance(left, int) else (right, left)
+                if times * len(what) > _LONGEST:
+                    raise Lost
+                return what * times
+            case (list(), list()) | (tuple(), tuple()) if name == "Add":
+                return left + right
+        if name == "MatMult":
+            return product(array(left), array(right))
+        left, right = (_as_numbers(left, right), _as_numbers(right, left))
+        return each(OPERATORS[name], left, right)
+
+    def _unary(self, op: ast.unaryop, value: Any) -> Any:
+        if isinstance(value, Unknown):
+            return value
+        match op:
+            case ast.Not():
+                return not truth(value)
+            case ast.USub():
+                return each(operator.neg, value)
+            case ast.UAdd():
+                return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return ~value
+        return each(lambda one: one if is_unknown(one) else not truth(one), value)
+
+    def _compare(
+        self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], scope: _Scope
+    ) -> Any:
+        found: Any = True
+        before = self.value(left, scope)
+        for op, right in zip(ops, rights, strict=True):
+            after = self.value(right, scope)
+            found = self._compared(op, before, after)
+            if len(ops) > 1 and not truth(found):
+                return False
+            before = after
+        return found
+
+    @staticmethod
+    def _compared(op: ast.cmpop, left: Any, right: Any) -> Any:
+        if isinstance(op, ast.Is | ast.IsNot):
+            if isinstance(left, Unknown) or isinstance(right, Unknown):
+                raise Lost
+            return (left is right) is isinstance(op, ast.Is)
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return Unknown()
+        if isinstance(op, ast.In | ast.NotIn):
+            return (_key(left) in right) is isinstance(op, ast.In)
+        if isinstance(left, Array | arb | int) and isinstance(right, Array | arb | int):
+            return each(OPERATORS[type(op).__name__], left, right)
+        if isinstance(op, ast.Eq | ast.NotEq) and all(
+            isinstance(one, str | None) for one in (left, right)
+        ):
+            return (left == right) is isinstance(op, ast.Eq)
+        raise Lost
+
+    def _turns(self, loops: Sequence[ast.comprehension], scope: _Scope) -> Iterator[_Scope]:
+        if not loops:
+            yield scope
+            return
+        first, *rest = loops
+        inner = _Scope({}, scope)
+        for item in self.items(self.value(first.iter, scope)):
+            charge(1)
+            self.assign(first.target, item, inner)
+            if all(truth(self.value(test, inner)) for test in first.ifs):
+                yield from self._turns(rest, inner)
+
+    # -- entries and attributes ------------------------------------------------------------
+
+    def _entry(self, owner: Any, key: ast.expr, scope: _Scope) -> Any:
+        match owner:
+            case Unknown():
+                return owner
+            case Array():
+                return made(owner.data[self._keys(key, scope)], owner)
+            case _Module():
+                return owner
+        place = (
+            self.value(key, scope) if not isinstance(key, ast.Slice) else self._slice(key, scope)
+        )
+        if isinstance(owner, list | tuple | str | dict | range):
+            return owner[_key(place)] if not isinstance(place, slice) else owner[place]
+        if isinstance(owner, Thing) and owner.kind == "Sequential":
+            return owner.attributes["layers"][whole(place)]
+        raise Lost
+
+    def _slice(self, key: ast.Slice, scope: _Scope) -> slice:
+        def bound(part: ast.expr | None) -> int | None:
+            found = None if part is None else self.value(part, scope)
+            return None if found is None else whole(found)
+
+        return slice(bound(key.lower), bound(key.upper), bound(key.step))
+
+    def _keys(self, key: ast.expr, scope: _Scope) -> Any:
+        if isinstance(key, ast.Tuple):
+            return tuple(self._keys(part, scope) for part in key.elts)
+        if isinstance(key, ast.Slice):
+            return self._slice(key, scope)
+        found = self.value(key, scope)
+        match found:
+            case None | slice():
+                return found
+            case bool() | int() | arb():
+                return whole(found)
+            case tuple():
+                return tuple(map(whole, found))
+            case Array() | list():
+                entries = array(found).data
+                if all(isinstance(one, bool) for one in entries.flat):
+                    return entries.astype(bool)
+                return np.array([whole(one) for one in entries.flat], dtype=int).reshape(
+                    entries.shape
+                )
+        if found is ...:
+            return found
+        raise Lost
+
+    def _attribute(self, owner: Any, name: str) -> Any:
+        match owner:
+            case Unknown():
+                return Unknown(owner.holds)
+            case _Module():
+                if name in _CONSTANTS and _KNOWN.match(owner.path):
+                    return _CONSTANTS[name]()
+                return _Module(f"{owner.path}.{name}")
+            case Array():
+                if name == "grad":
+                    return Unknown()
+                if name == "size" and not owner.is_torch:
+                    return owner.data.size
+                if name == "dtype" or name == "device":
+                    return Unknown()
+                if name in library.ATTRIBUTES:
+                    return library.ATTRIBUTES[name](owner)
+                return library.method(owner, name)
+            case int() | arb():
+                if name in ("item", "tolist", "numpy", "detach"):
+                    return lambda *_: owner
+                data = np.empty((), dtype=object)
+                data[()] = owner
+                return self._attribute(Array(data), name)
+            case Pair() if name in ("values", "indices"):
+                return getattr(owner, name)
+            case Thing():
+                return self._of_thing(owner, name)
+            case _Class():
+                return owner.find(name)
+            case _Super():
+                for base in owner.of.bases:
+                    if isinstance(base, _Class):
+                        with suppress(KeyError):
+                            return self._bound(owner.thing, base.find(name))
+                return lambda *_, **__: None
+        if name in _METHODS.get(type(owner), ()):
+            return _own(owner, name)
+        if isinstance(owner, str) and name == "format":
+            return lambda *given, **keys: _filled(owner, given, keys)
+        if isinstance(owner, Said) and name in ("ljust", "rjust", "center", "strip"):
+            return lambda *_: owner
+        raise Lost
+
+    def _of_thing(self, thing: Thing, name: str) -> Any:
+        if name in thing.attributes:
+            return thing.attributes[name]
+        if isinstance(thing.kind, _Class):
+            with suppress(KeyError):
+                return self._bound(thing, thing.kind.find(name))
+        if name in ("eval", "train", "to", "cpu", "cuda", "requires_grad_", "float", "double"):
+            self._is_evaluated = (self._is_evaluated or name == "eval") and name != "train"
+            return lambda *_, **__: thing
+        if name == "register_buffer":
+            return lambda key, value, *_, **__: thing.attributes.__setitem__(key, value)
+        return Unknown((thing,))
+
+    def _bound(self, thing: Thing, found: Any) -> Any:
+        if not isinstance(found, _Function):
+            return found
+        if found.is_property:
+            return self.call(found, [thing], {})
+        return lambda *given, **keys: self.call(found, [thing, *given], keys)
+
+    # -- calls ---------------------------------------------------------------------------
+
+    def _function(self, node: ast.FunctionDef | ast.Lambda, scope: _Scope) -> Any:
+        takes = node.args
+        named = [*takes.posonlyargs, *takes.args]
+        late = named[len(named) - len(takes.defaults) :]
+        pairs = [*zip(late, takes.defaults, strict=True)]
+        pairs += [(one, value) for one, value in zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+                  if value is not None]  # fmt: skip
+        defaults = {one.arg: self.value(value, scope) for one, value in pairs}
+        marks = [_root(one) for one in getattr(node, "decorator_list", ())]
+        if set(marks) - {"property", "staticmethod", "torch"}:
+            return Unknown()
+        return _Function(node, scope, defaults, is_property="property" in marks)
+
+    def _call(self, node: ast.Call, scope: _Scope) -> Any:
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            thing = scope.find("self")
+            return _Super(scope.find("__class__"), thing)
+        function = self.value(node.func, scope)
+        given = [*self._items(node.args, scope)]
+        keys: dict[str, Any] = {}
+        for keyword in node.keywords:
+            value = self.value(keyword.value, scope)
+            if keyword.arg is not None:
+                keys[keyword.arg] = value
+            elif isinstance(value, dict):
+                keys |= value
+            else:
+                raise Lost
+        if isinstance(function, _Module) and function.path == "builtins.print":
+            return None
+        return self.call(function, given, keys)
+
+    def call(self, function: Any, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
+        """Return what a function gives; what it may have changed, without being known, is lost."""
+        match function:
+            case _Function():
+                return self._run(function, given, keys)
+            case _Class():
+                thing = Thing(function)
+                with suppress(KeyError):
+                    begin = function.find("__init__")
+                    self._run(begin, [thing, *given], keys)
+                return thing
+            case Thing(kind=_Class() as kind):
+                for name in ("forward", "__call__", "call"):
+                    with suppress(KeyError):
+                        return self._run(kind.find(name), [function, *given], keys)
+            case Thing(kind="Dropout") if self._is_evaluated:
+                return given[0]
+            case Thing():
+                return run_layer(function, given, lambda one, some: self.call(one, some, {}))
+            case _Module():
+                return self._of_library(function, given, keys)
+            case Unknown():
+                lose(function)
+                self._unknown_lines()
+                for one in (*given, *keys.values()):
+                    self._spoil(one)
+                return Unknown((*given, *keys.values()))
+        if callable(function):
+            return function(*given, **keys)
+        raise Lost
+
+    def _run(self, function: _Function, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
+        takes = function.node.args
+        named = [one.arg for one in (*takes.posonlyargs, *takes.args)]
+        bound = dict(function.defaults) | dict(zip(named, given, strict=False))
+        extra = {
+            k: v for k, v in keys.items() if k not in named + [o.arg for o in takes.kwonlyargs]
+        }
+        bound |= {k: v for k, v in keys.items() if k not in extra}
+        if takes.vararg:
+            bound[takes.vararg.arg] = (*given[len(named) :],)
+        if takes.kwarg:
+            bound[takes.kwarg.arg] = extra
+        elif extra:
+            raise Lost
+        if self._depth > _DEEPEST or not {*named} <= bound.keys():
+            raise Lost
+        if function.of is not None:
+            bound["__class__"] = function.of
+        scope = _Scope(bound, function.scope)
+        self._depth += 1
+        try:
+            if isinstance(function.node, ast.Lambda):
+                return self.value(function.node.body, scope)
+            self.statements(function.node.body, scope)
+        except _Returned as returned:
+            return returned.value
+        except Lost:
+            for one in (*given, *keys.values()):
+                self._spoil(one)
+            return Unknown()
+        finally:
+            self._depth -= 1
+        return None
+
+    def _of_library(self, function: _Module, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
+        path, name = function.path, function.name
+        if path.startswith("builtins."):
+            return _CALLS[name](self, *given, **keys)
+        if ".random" in path or (path.startswith("torch") and name.startswith("rand")):
+            return self._drawn(path, name, given, keys)
+        if not _KNOWN.match(path):
+            if not _HARMLESS.match(path):
+                for one in given:
+                    self._spoil(one)
+            return Unknown((*given, *keys.values()))
+        if ".init." in path:
+            if name.startswith(("constant", "ones", "zeros")):
+                return library.method(given[0], name)(*given[1:])
+            self._spoil(given[0])
+            return given[0]
+        if name in ("no_grad", "set_printoptions", "manual_seed", "inference_mode"):
+            return None
+        if name == "Module":
+            raise Lost
+        if (path.startswith("torch.nn.") and name[:1].isupper()) or name == "Parameter":
+            return library.layer(name, given, keys, lambda shape: self._born(shape, is_torch=True))
+        if name not in LIBRARY:
+            raise Lost
+        if any(isinstance(one, Unknown) for one in (*given, *keys.values())):
+            return Unknown()
+        if (
+            path.startswith("scipy")
+            and name == "softmax"
+            and len(given) == 1
+            and "axis" not in keys
+        ):
+            flat = each(arb.exp, each(ball, given[0]))
+            return each(OPERATORS["Div"], flat, library.reduce(flat, "Add"))
+        found = call(name, given, keys)
+        if isinstance(found, Array) and path.startswith("torch"):
+            found.is_torch = True
+        return found
+
+    # -- random numbers --------------------------------------------------------------------
+
+    def _drawn(self, path: str, name: str, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
+        """Random numbers: those of NumPy's old generator are known by their seed, which is frozen
+        (NEP 19)."""
+        if path in _SEED:
+            self._random = np.random.RandomState(whole(given[0])) if given else None
+            return Unknown()
+        if path.startswith("numpy.random.") and self._random is not None and path.count(".") == 2:
+            sizes = {"rand", "randn"}
+            if name in sizes | {
+                "random",
+                "random_sample",
+                "normal",
+                "uniform",
+                "randint",
+                "standard_normal",
+            }:
+                plain = [_plain(one) for one in given]
+                found = getattr(self._random, name)(
+                    *plain, **{k: _plain(v) for k, v in keys.items()}
+                )
+                charge(np.size(found))
+                if np.ndim(found) == 0:
+                    return number(repr(float(found))) if name != "randint" else int(found)
+                turned = int if name == "randint" else (lambda one: number(repr(float(one))))
+                return made(np.frompyfunc(turned, 1, 1)(found))
+            self._random = None
+        is_torch = path.startswith("torch")
+        shape = keys.get(
+            "size", given[-1] if name in ("normal", "uniform", "randint") and given else None
+        )
+        if name in ("rand", "randn", "random", "random_sample", "standard_normal"):
+            shape = library.sizes(given) if given else keys.get("size", ())
+        elif name in ("randn_like", "rand_like"):
+            shape = array(given[0]).shape
+        elif name == "shuffle":
+            self._spoil(given[0])
+        if isinstance(shape, int):
+            shape = (shape,)
+        if not isinstance(shape, tuple | list) or not all(isinstance(one, int) for one in shape):
+            return Unknown()
+        return self._born(tuple(shape), is_torch) if shape else NOBODY_KNOWS
+
+    def _born(self, shape: Sequence[Any], is_torch: bool = False) -> Array:
+        birth, self._births = self._births, self._births + 1
+        known = self.known.get(birth)
+        found = library.filled(tuple(shape), NOBODY_KNOWS, is_torch)
+        if known is not None and known.size == found.data.size:
+            found.data = known.reshape(found.shape).copy()
+        found.birth = birth
+        return found
+
+
+# -- Python's own ------------------------------------------------------------------------
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """A target as the value that it has before."""
+    match target:
+        case ast.Name(name):
+            return ast.copy_location(ast.Name(name, ast.Load()), target)
+        case ast.Attribute(value, name):
+            return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
+        case ast.Subscript(value, key):
+            return ast.copy_location(ast.Subscript(value, key, ast.Load()), target)
+    raise Lost
+
+
+def _bare(node: ast.expr) -> ast.expr:
+    """Return what is shown, without what only rounds it or sets it as text."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(inner, "round" | "item" | "tolist" | "numpy" | "detach")
+        ) if not isinstance(inner, ast.Name) or inner.id not in _USUAL:
+            return _bare(inner)
+        case (
+            ast.Call(func=ast.Name("round" | "float" | "str"), args=[inner, *_])
+            | ast.Call(func=ast.Attribute(attr="round" | "around"), args=[inner, *_])
+        ):
+            return _bare(inner)
+    return node
+
+
+def _key(value: Any) -> Any:
+    """A value as the key of a dictionary, or the place in a list."""
+    match value:
+        case str() | bool() | int() | None:
+            return value
+        case arb() | Array():
+            return whole(value)
+        case tuple():
+            return tuple(map(_key, value))
+    raise Lost
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case tuple() | list():
+            return tuple(map(_plain, value))
+        case arb():
+            return float(value.mid())
+        case int() | None:
+            return value
+    raise Lost
+
+
+def _as_numbers(value: Any, beside: Any) -> Any:
+    """A list beside an array as one."""
+    if isinstance(value, list | tuple) and isinstance(beside, Array):
+        return array(value)
+    if not isinstance(value, int | arb | Array):
+        raise Lost
+    return value
+
+
+def _said(parts: Iterable[Any]) -> str | Said:
+    """A text of parts, plain where none of them was computed."""
+    every: list[str | Slot | None] = []
+    for part in parts:
+        every += part.parts if isinstance(part, Said) else [part if isinstance(part, str) else None]
+    if all(isinstance(part, str) for part in every):
+        return "".join(part for part in every if isinstance(part, str))
+    return Said(tuple(every))
+
+
+def formatted(value: Any, form: Any, said: ast.expr) -> str | Said:
+    """A value as a field of a text."""
+    if isinstance(value, str | Said):
+        return value
+    if isinstance(form, str) and form.endswith("%"):
+        value = each(OPERATORS["Mult"], value, 100)
+    return Said(tuple(tokens(value, said)))
+
+
+def _filled(text: str, given: Sequence[Any], keys: Mapping[str, Any] | None = None) -> str | Said:
+    """A text with values in its fields, those of ``%`` or of ``format``."""
+    parts: list[Any] = []
+    at = count = 0
+    is_percent = keys is None
+    blank = ast.Name("_", ast.Load())
+    for mark in _FIELD.finditer(text):
+        if (mark[1] is not None) is not is_percent:
+            continue
+        parts.append(text[at : mark.start()])
+        at = mark.end()
+        if mark[1] == "%":
+            continue
+        name = mark[2] or str(count)
+        count += 1
+        value = given[int(name)] if name.isdigit() else (keys or {})[name]
+        parts.append(formatted(value, mark[3] or "", blank))
+    return _said([*parts, text[at:]])
+
+
+def _own(owner: Any, name: str) -> Callable[..., Any]:
+    """A method of Python's own values."""
+
+    def called(*given: Any, **keys: Any) -> Any:
+        if name == "join":
+            items = [*given[0]]
+            spaced = [one for item in items for one in (owner, item)][1:]
+            return _said(spaced)
+        if isinstance(owner, str) and any(isinstance(one, Said) for one in given):
+            raise Lost
+        if isinstance(owner, list) and name in ("index", "count") and not isinstance(given[0], str):
+            raise Lost
+        found = getattr(owner, name)(*given, **keys)
+        if name in ("items", "keys", "values"):
+            found = [*found]
+        if isinstance(found, str) and len(found) > _LONGEST:
+            raise Lost
+        return found
+
+    return called
+
+
+def _total(machine: Machine, values: Any, start: Any = 0) -> Any:
+    for one in machine.items(values):
+        start = machine.binary(ast.Add(), start, one)
+    return start
+
+
+def _best(sign: str) -> Callable[..., Any]:
+    def found(machine: Machine, *values: Any, key: Any = None, default: Any = None) -> Any:
+        items = [*machine.items(values[0])] if len(values) == 1 else [*values]
+        if not items:
+            return default
+        if key is None and all(isinstance(one, int | arb) for one in items):
+            name = "maximum" if sign == "Gt" else "minimum"
+            best = items[0]
+            for one in items[1:]:
+                best = OPERATORS[name](best, one)
+            return best
+        keys = [one if key is None else machine.call(key, [one], {}) for one in items]
+        place = 0
+        for k in range(1, len(keys)):
+            if truth(OPERATORS[sign](keys[k], keys[place])):
+                place = k
+        return items[place]
+
+    return found
+
+
+def _sorted(machine: Machine, values: Any, key: Any = None, reverse: Any = False) -> list[Any]:
+    items = [*machine.items(values)]
+    keys = [one if key is None else machine.call(key, [one], {}) for one in items]
+    if not all(isinstance(one, str | int) for one in keys):
+        for k, one in enumerate(keys):
+            for other in keys[:k]:
+                truth(OPERATORS["NotEq"](one, other))
+        keys = [float(ball(one).mid()) for one in keys]
+    order = sorted(range(len(items)), key=lambda k: keys[k], reverse=truth(reverse))
+    return [items[k] for k in order]
+
+
+def _zip(machine: Machine, *values: Any, **_: Any) -> list[Any]:
+    return [*zip(*(machine.items(one) for one in values), strict=False)]
+
+
+def _range(machine: Machine, *bounds: Any) -> range:
+    found = range(*map(whole, bounds))
+    if len(found) > 1 << 20:
+        raise Lost
+    return found
+
+
+def _length(machine: Machine, value: Any) -> int:
+    match value:
+        case Array():
+            return int(value.shape[0])
+        case list() | tuple() | str() | dict() | range() | set():
+            return len(value)
+    raise Lost
+
+
+def _rounded(machine: Machine, value: Any, places: Any = None) -> Any:
+    found = each(lambda one: rounded(one, 0 if places is None else whole(places)), value)
+    return found if places is not None or isinstance(found, Array) else (
+        whole(found) if isinstance(found, int) or found.is_exact() else NOBODY_KNOWS
+    )  # fmt: skip
+
+
+def _text(machine: Machine, value: Any = "") -> str | Said:
+    return (
+        formatted(value, "", ast.Name("_", ast.Load()))
+        if not isinstance(value, int)
+        else str(value)
+    )
+
+
+def _float(machine: Machine, value: Any) -> Any:
+    if isinstance(value, str):
+        return number(value.lower().replace("infinity", "inf"))
+    return ball(value) if isinstance(value, int | arb) else each(ball, value)
+
+
+#: Functions that Python has by itself.
+_CALLS: Mapping[str, Callable[..., Any]] = {
+    "len": _length, "range": _range, "zip": _zip, "sum": _total, "round": _rounded, "str": _text,
+    "max": _best("Gt"), "min": _best("Lt"), "sorted": _sorted, "float": _float, "repr": _text,
+    "enumerate": lambda machine, values, start=0: [*enumerate(machine.items(values), start)],
+    "abs": lambda machine, value: each(abs, value),
+    "list": lambda machine, values=(): [*machine.items(values)],
+    "tuple": lambda machine, values=(): (*machine.items(values),),
+    "set": lambda machine, values=(): {_key(one) for one in machine.items(values)},
+    "dict": lambda machine, pairs=(), **keys: dict(
+        pairs.items() if isinstance(pairs, dict) else [(_key(k), v) for k, v in pairs]) | keys,
+    "reversed": lambda machine, values: [*machine.items(values)][::-1],
+    "int": lambda machine, value: int(value) if isinstance(value, str) else cast(value, "int"),
+    "bool": lambda machine, value: truth(value),
+    "any": lambda machine, values: any(map(truth, machine.items(values))),
+    "all": lambda machine, values: all(map(truth, machine.items(values))),
+    "map": lambda machine, of, *values: [
+        machine.call(of, [*each_], {}) for each_ in zip(*map(machine.items, values), strict=False)],
+    "filter": lambda machine, of, values: [
+        one for one in machine.items(values) if truth(machine.call(of, [one], {}))],
+    "pow": lambda machine, x, y: each(OPERATORS["Pow"], x, y),
+    "slice": lambda machine, *bounds: slice(*bounds),
+    "ord": lambda machine, value: ord(value),
+    "chr": lambda machine, value: chr(value),
+    "print": lambda machine, *_, **__: None,
+}  # fmt: skip

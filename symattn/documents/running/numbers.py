@@ -1,0 +1,326 @@
+"""Numbers of a program that is run exactly: whole numbers, balls, and arrays of them.
+
+A number that nobody knows is the ball that holds all. Truth has three values: what no ball decides
+is unknown as well.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from symattn.numbers.balls import charge
+
+#: A number that nobody knows.
+NOBODY_KNOWS: arb = arb("nan")
+#: No whole number with more bits is computed, and no array with more entries.
+_BITS, _ENTRIES = 4096, 1 << 14
+
+#: A single number, or the truth of something.
+Scalar = int | arb
+
+
+class Lost(Exception):
+    """Something that has to be known, and isn't."""
+
+
+@dataclass(eq=False)
+class Unknown:
+    """A value of which nothing is known; it may change what it ``holds``."""
+
+    holds: Sequence[object] = ()
+
+
+@dataclass(eq=False)
+class Array:
+    """An array of numbers; ``is_torch`` where PyTorch made it, whose functions have other defaults.
+
+    ``birth`` counts the random arrays of a program: one that is printed later was that from there.
+    """
+
+    data: np.ndarray[Any, Any]
+    is_torch: bool = False
+    birth: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return how many entries there are along each axis."""
+        return self.data.shape
+
+    def lose(self) -> None:
+        """Forget what the entries are."""
+        self.birth = None
+        self.data[...] = NOBODY_KNOWS
+
+
+def is_unknown(value: object) -> bool:
+    """Return whether a number is one that nobody knows."""
+    return isinstance(value, arb) and value.is_nan()
+
+
+def ball(value: Scalar) -> arb:
+    """A number as a ball."""
+    return value if isinstance(value, arb) else arb(int(value))
+
+
+def number(value: float | str) -> arb:
+    """The ball of a decimal, as it is written.
+
+    >>> number(0.5) == number("0.5")
+    True
+    """
+    return arb(str(value))
+
+
+def truth(value: object) -> bool:
+    """Return whether a value counts as true; raises :class:`Lost` where that isn't known."""
+    if isinstance(value, Array):
+        value = value.data.item() if value.data.size == 1 else NOBODY_KNOWS
+    if isinstance(value, Unknown) or is_unknown(value):
+        raise Lost
+    if isinstance(value, arb):
+        return bool(_decided(value != 0, value == 0))
+    return bool(value)
+
+
+def whole(value: object) -> int:
+    """Return the whole number that a value is; raises :class:`Lost` where it is none."""
+    if isinstance(value, Array) and value.data.size == 1:
+        value = value.data.item()
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, arb) and value.is_exact() and value.is_integer():
+        return int(value.fmpz())
+    raise Lost
+
+
+# -- arithmetic of single numbers --------------------------------------------------------
+
+
+def _decided(is_so: bool, is_not: bool) -> bool | arb:
+    return True if is_so else False if is_not else NOBODY_KNOWS
+
+
+def _whole_or_ball(
+    of_whole: Callable[[int, int], int], of_balls: Callable[[arb, arb], arb]
+) -> Callable[[Scalar, Scalar], Scalar]:
+    def calculated(x: Scalar, y: Scalar) -> Scalar:
+        if isinstance(x, int) and isinstance(y, int):
+            return of_whole(int(x), int(y))
+        return of_balls(ball(x), ball(y))
+
+    return calculated
+
+
+def _quotient(x: Scalar, y: Scalar) -> Scalar:
+    return ball(x) / ball(y)
+
+
+def _floor(x: arb) -> Scalar:
+    found = x.floor()
+    return found if found.is_exact() else NOBODY_KNOWS
+
+
+def _power(x: Scalar, y: Scalar) -> Scalar:
+    if isinstance(y, int) or (y.is_exact() and y.is_integer()):
+        exponent = whole(y)
+        if isinstance(x, int) and isinstance(y, int) and exponent >= 0:
+            if int(x).bit_length() * exponent > _BITS:
+                raise Lost
+            return int(int(x) ** exponent)
+        base = ball(x)
+        return base**exponent
+    base = ball(x)
+    return base.sqrt() if y == arb("0.5") else base**y
+
+
+def _rest(x: arb, y: arb) -> arb:
+    return x - y * ball(_floor(x / y))
+
+
+def _shifted(x: Scalar, y: Scalar) -> Scalar:
+    raise Lost
+
+
+#: What signs of Python mean.
+OPERATORS: Mapping[str, Callable[[Scalar, Scalar], Scalar]] = {
+    "Add": _whole_or_ball(operator.add, operator.add),
+    "Sub": _whole_or_ball(operator.sub, operator.sub),
+    "Mult": _whole_or_ball(operator.mul, operator.mul),
+    "Div": _quotient,
+    "FloorDiv": _whole_or_ball(operator.floordiv, lambda x, y: ball(_floor(x / y))),
+    "Mod": _whole_or_ball(operator.mod, _rest),
+    "Pow": _power,
+    "BitAnd": lambda x, y: _logical(operator.and_, x, y),
+    "BitOr": lambda x, y: _logical(operator.or_, x, y),
+    "BitXor": lambda x, y: _logical(operator.xor, x, y),
+    "Eq": lambda x, y: _decided(ball(x) == ball(y), ball(x) != ball(y)),
+    "NotEq": lambda x, y: _decided(ball(x) != ball(y), ball(x) == ball(y)),
+    "Lt": lambda x, y: _decided(ball(x) < ball(y), ball(x) >= ball(y)),
+    "LtE": lambda x, y: _decided(ball(x) <= ball(y), ball(x) > ball(y)),
+    "Gt": lambda x, y: _decided(ball(x) > ball(y), ball(x) <= ball(y)),
+    "GtE": lambda x, y: _decided(ball(x) >= ball(y), ball(x) < ball(y)),
+    "maximum": _whole_or_ball(max, lambda x, y: x.max(y)),
+    "minimum": _whole_or_ball(min, lambda x, y: x.min(y)),
+}
+
+
+def _logical(of: Callable[[Any, Any], Any], x: Scalar, y: Scalar) -> Scalar:
+    if isinstance(x, bool) and isinstance(y, bool):
+        return bool(of(x, y))
+    # Of numbers "^" may be meant as a power.
+    return NOBODY_KNOWS
+
+
+def _sigmoid(x: arb) -> arb:
+    return 1 / (1 + (-x).exp())
+
+
+def _gelu(x: arb) -> arb:
+    return x * (1 + (x / arb(2).sqrt()).erf()) / 2
+
+
+#: Functions of a single number, each entry by itself.
+FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
+    "exp": arb.exp, "log": arb.log, "log1p": arb.log1p, "expm1": arb.expm1, "sqrt": arb.sqrt,
+    "sin": arb.sin, "cos": arb.cos, "tan": arb.tan, "tanh": arb.tanh, "sinh": arb.sinh,
+    "cosh": arb.cosh, "arctan": arb.atan, "atan": arb.atan, "arccos": arb.acos, "acos": arb.acos,
+    "erf": arb.erf, "sigmoid": _sigmoid, "expit": _sigmoid, "gelu": _gelu,
+    "log2": lambda x: x.log() / arb(2).log(), "log10": lambda x: x.log() / arb(10).log(),
+    "exp2": lambda x: arb(2) ** x, "rsqrt": arb.rsqrt, "reciprocal": lambda x: 1 / x,
+    "silu": lambda x: x * _sigmoid(x), "softplus": lambda x: (1 + x.exp()).log(),
+    "radians": lambda x: x * arb.pi() / 180, "deg2rad": lambda x: x * arb.pi() / 180,
+}  # fmt: skip
+
+
+def size(value: Scalar) -> Scalar:
+    """Return the absolute value of a number."""
+    return abs(value)
+
+
+def relu(value: Scalar) -> Scalar:
+    """Return a number, or 0 where it is negative."""
+    return OPERATORS["maximum"](value, 0)
+
+
+def rounded(value: Scalar, places: int = 0) -> Scalar:
+    """A number rounded to so many decimals; all that it may be rounded to where it is half-way.
+
+    >>> rounded(number("0.126"), 2) == number("0.13")
+    True
+    """
+    if isinstance(value, int) or not value.is_finite():
+        return value
+    scale = arb(10) ** places
+    below, above = (
+        (value * scale + half).floor() for half in (arb("0.499999999"), arb("0.500000001"))
+    )
+    return below.union(above) / scale
+
+
+# -- arrays ------------------------------------------------------------------------------
+
+
+def each(of: Callable[..., Any], *values: Any) -> Any:
+    """What a function of single numbers makes of arrays, entry by entry."""
+    parts = [value.data if isinstance(value, Array) else value for value in values]
+    charge(max(np.size(part) for part in parts))
+    return made(np.frompyfunc(of, len(parts), 1)(*parts), *values)
+
+
+def made(data: Any, *values: Any) -> Any:
+    """An array, or a single number, made of values."""
+    if not isinstance(data, np.ndarray):
+        return data
+    if data.dtype != object:
+        data = data.astype(object)
+    if data.size > _ENTRIES:
+        raise Lost
+    is_torch = any(isinstance(value, Array) and value.is_torch for value in values)
+    return data.item() if data.ndim == 0 else Array(data, is_torch)
+
+
+def array(value: object, is_torch: bool = False) -> Array:
+    """A value as an array; raises :class:`Lost` of what is none."""
+    if isinstance(value, Array):
+        return value
+    data = np.empty(_shape(value), dtype=object)
+    if data.size > _ENTRIES:
+        raise Lost
+    charge(data.size)
+    for place in np.ndindex(data.shape):
+        entry = value
+        for k in place:
+            entry = entry.data[k] if isinstance(entry, Array) else entry[k]  # type: ignore[index]
+        if not isinstance(entry, int | arb):
+            raise Lost
+        data[place] = entry
+    return Array(data, is_torch)
+
+
+def _shape(value: object) -> tuple[int, ...]:
+    match value:
+        case Array():
+            return value.shape
+        case int() | arb():
+            return ()
+        case list() | tuple():
+            shapes = [_shape(entry) for entry in value]
+            if len(set(shapes)) > 1:
+                raise Lost
+            return (len(value), *(shapes[0] if shapes else ()))
+    raise Lost
+
+
+def product(left: Array, right: Array) -> Any:
+    """The product of matrices, or of vectors."""
+    charge(left.data.size * (right.shape[-1] if right.data.ndim > 1 else 1))
+    return made(left.data @ right.data, left, right)
+
+
+def lose(value: object, seen: set[int] | None = None) -> None:
+    """Forget all of a value that something unknown may have changed."""
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    match value:
+        case Array():
+            value.lose()
+        case list():
+            for entry in value:
+                lose(entry, seen)
+            value[:] = [Unknown() for _ in value]
+        case dict():
+            for entry in value.values():
+                lose(entry, seen)
+            value.update(dict.fromkeys(value, Unknown()))
+        case tuple():
+            for entry in value:
+                lose(entry, seen)
+        case Unknown(holds):
+            for entry in holds:
+                lose(entry, seen)
+        case Thing():
+            lose(value.attributes, seen)
+
+
+@dataclass(eq=False)
+class Thing:
+    """An object of a class of the program, or of a library's layer: its attributes."""
+
+    kind: Any
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def reduced(of: str, values: Iterable[Scalar], start: Scalar | None = None) -> Scalar:
+    """The sum, or the largest, of single numbers."""
+    every = [*values] if start is None else [start, *values]
+    charge(len(every))
+    return reduce(OPERATORS[of], every)

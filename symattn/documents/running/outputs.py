@@ -1,0 +1,456 @@
+"""What an article says that a program prints, beside what it prints.
+
+A text that stands behind a program, or a comment in it, shows something of it where its words,
+its lines and the count of its numbers are those of what the program shows there: notation alone
+says so, whatever the numbers are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import accumulate, count, pairwise, takewhile
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from symattn.documents import code
+from symattn.documents.article import Article, Block, session
+from symattn.documents.python import source
+from symattn.documents.python.source import ProgramSource
+from symattn.documents.running.machine import How, Machine, Shown, Slot
+from symattn.documents.running.numbers import ball
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import PrintedFigure
+from symattn.expressions import syntax
+from symattn.limits import RUN
+from symattn.numbers.balls import Exhausted, precision, task
+from symattn.programs.operands import ExactNumber
+from symattn.spelling import written
+
+#: What prints add around the words and numbers of a value.
+_DRESS = re.compile(
+    r"\b(?:tensor|array|np\.\w+|numpy\.\w+|Tensor|DeviceArray|Array|tf\.Tensor)\(|\bdtype=[\w.]+"
+    r"|\bgrad_fn=<\w+>|\brequires_grad=\w+|\bdevice='[\w:]+'|\bshape=\([\d, ]*\)|\bnumpy="
+)
+_TOKEN = re.compile(
+    r"(?P<number>(?<![\w.])[-+−]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w]|\.\d))"
+    r"|(?P<word>[^\W\d_]\w*|\w+)"
+)
+#: Words before a result in a comment that tell only that it is one.
+_SAYS = re.compile(
+    r"\s*(?:(?:expected|the|approx(?:imate(?:ly)?)?\.?|result|output|outputs|prints|returns|gives|value)\b\s*)*"
+    r"(?:[:=]|-+>|=+>|→|⇒|≈|~|>+)*\s*",
+    re.I,
+)
+#: A call before its value in a list, and the result of a statement behind another sign.
+_LABELLED = re.compile(r"(?<=[\[,\n])[ \t]*[A-Za-z_]\w*\([^()\n]*\)[ \t]*=[ \t]*(?=[-+]?[.\d])")
+_RESULT = re.compile(
+    r"[ \t]*(?P<sign>=>|=|≈|→|->)(?P<value>\s*[-+−]?(?:[.\d]+|\[[-+−\d\s.,\[\]e]*\]))"
+    r"[ \t]*(?:#[^\n]*)?\s*\Z"
+)
+#: How far floats of 32 bits may be from what they stand for.
+_FLOATS = arb("2e-6")
+#: Lines with more tokens are not compared; so many texts behind a program are.
+_LONGEST, _BEHIND = 3000, 3
+#: Programs are run so many times at most, with what is known of random numbers then.
+_TURNS = 3
+_BITS = 160
+#: A number is known to so many decimals, within which it is sure; an expression is said in so
+#: many letters.
+_DECIMALS, _SURE, _SAID = 30, 1e-24, 60
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Figures that an article says are printed, the expression that prints them, and the numbers
+    that come of it."""
+
+    said: syntax.Tree
+    value: syntax.Tree
+    numbers: syntax.Tree
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A word or a number of a text; ``begins`` a line, or ``ends`` one."""
+
+    word: str
+    span: Span | None
+    text: str
+    begins: bool
+    ends: bool
+
+
+def _tokens(lines: Iterable[Text]) -> Iterator[_Token]:
+    for line in lines:
+        bare = line.sub(_DRESS, "")
+        marks = [*_TOKEN.finditer(bare.string)]
+        for k, mark in enumerate(marks):
+            where = bare.span(*mark.span())
+            text = mark[0].replace("−", "-")
+            is_number = mark["number"] is not None
+            yield _Token(
+                text.casefold(),
+                where if is_number else None,
+                text,
+                k == 0,
+                k == len(marks) - 1,
+            )
+
+
+# -- one line of what is shown, and a text --------------------------------------------------
+
+
+def _fits(shown: Shown, tokens: Sequence[_Token], at: int) -> float:
+    """Return how well what is shown stands at a place of a text; 0 where it doesn't."""
+    wanted = shown.tokens
+    end = at + len(wanted)
+    if end > len(tokens) or not tokens[at].begins or not tokens[end - 1].ends:
+        return 0.0
+    score = 0.0
+    for one, token in zip(wanted, tokens[at:end], strict=True):
+        if one is None:
+            return 0.0
+        if isinstance(one, str):
+            if one.rstrip(".") != token.word.rstrip("."):
+                return 0.0
+            score += 2
+        elif token.span is None:
+            if token.word in ("inf", "nan") and not ball(one.value).is_finite():
+                continue
+            return 0.0
+        else:
+            score += 1 + 0.5 * comes(one, token.text)
+    return score
+
+
+def comes(slot: Slot, text: str) -> bool:
+    """Return whether a number may be printed so."""
+    value = ball(slot.value)
+    if not value.is_finite():
+        return False
+    printed = written(text)
+    half = arb(10) ** -printed.decimals / 2 if "." in text else arb(0)
+    if "e" in text.casefold():
+        half = abs(arb(text)) * arb("0.001")
+    return bool((value - arb(text)).abs_lower() <= half + _noise(value))
+
+
+def _noise(value: arb) -> arb:
+    return _FLOATS * (1 + abs(value))
+
+
+# -- the programs of an article -----------------------------------------------------------
+
+
+def ran(article: Article) -> Sequence[Ran]:
+    """Return the figures that an article says its programs print, with what comes out."""
+    known: dict[int, np.ndarray[Any, Any]] = {}
+    turn = _Turn(known)
+    with precision(_BITS), suppress(Exhausted):
+        for _ in range(_TURNS):
+            turn = _Turn(known, article.form == "notebook")
+            with task(RUN.most):
+                turn.read(article.blocks)
+            if turn.news.keys() <= known.keys():
+                break
+            known = known | turn.news
+    return turn.ran
+
+
+@dataclass
+class _Turn:
+    """One run of all programs, with what is ``known`` of random arrays from the last one."""
+
+    known: Mapping[int, np.ndarray[Any, Any]]
+    #: Whether what it lacks may have been run, and changed anything.
+    is_notebook: bool = False
+    news: dict[int, np.ndarray[Any, Any]] = field(default_factory=dict)
+    ran: list[Ran] = field(default_factory=list)
+    _machine: Machine = field(init=False)
+    _pieces: list[ProgramSource] = field(default_factory=list)
+    #: How much of what is shown has been told from texts, and the texts behind the last program.
+    _taken: int = 0
+    _behind: int = _BEHIND
+
+    def __post_init__(self) -> None:
+        self._machine = Machine(self.known)
+
+    def read(self, blocks: Iterable[Block]) -> None:
+        for block in blocks:
+            if block.kind == "code":
+                for kind, text in session(block.text) or [("code", block.text)]:
+                    if kind != "code":
+                        self._output(text, ("printed", "valued"))
+                    elif not self._program(text):
+                        self._output(text, ("printed",))
+            elif block.kind == "output":
+                self._output(block.text, ("printed", "valued"))
+
+    def _program(self, text: Text) -> bool:
+        """Run a text; return whether it is a program."""
+        pieces = [*code.parsed_pieces(text)]
+        if not any(_does(parsed) if parsed else _RESULT.search(x.string) for x, parsed in pieces):
+            return False
+        self._behind = 0
+        last: list[Shown] = []
+        for piece, parsed in pieces:
+            if parsed is None:
+                last = self._chained(piece)
+            elif parsed.body:
+                last = self._remarks(parsed, self._run(parsed))
+            else:
+                lines = [*parsed.comments.values()]
+                any(self._remark(last, lines[:end]) for end in range(len(lines), 0, -1))
+        return True
+
+    def _chained(self, piece: Text) -> list[Shown]:
+        """Run what is Python but for a result behind another sign of equality; return what it
+        shows, if nothing says that."""
+        piece = piece.sub(_LABELLED, "")
+        chain = _RESULT.search(piece.string)
+        parsed = source.parsed(piece[: chain.start()] if chain else piece)
+        if parsed is None:
+            self._machine.forget(code.assigned_in(piece))
+            return []
+        shown = self._run(parsed)
+        if chain and self._remark(shown, [*piece[chain.end("sign") : chain.end("value")].lines()]):
+            return []
+        return shown
+
+    def _run(self, parsed: ProgramSource) -> list[Shown]:
+        start = len(self._machine.shown)
+        self._machine.run(parsed.body, len(self._pieces))
+        self._pieces.append(parsed)
+        return self._machine.shown[start:]
+
+    def _output(self, text: Text, hows: Collection[How]) -> None:
+        """A text behind a program that may be what it shows in these ways."""
+        self._behind += 1
+        if self._behind > _BEHIND:
+            return
+        tokens = [*_tokens(text.lines())]
+        if len(tokens) > _LONGEST:
+            return
+        shown = [one for one in self._machine.shown[self._taken :] if one.how in hows]
+        places = _placed(shown, tokens)
+        covered = sum(len(shown[k].tokens) for k, _ in places)
+        if not places or covered * 2 < len(tokens):
+            return
+        for k, at in _told(shown, places):
+            self._take(shown[k], tokens[at : at + len(shown[k].tokens)])
+        self._taken = 1 + self._machine.shown.index(shown[places[-1][0]], self._taken)
+
+    def _remarks(self, parsed: ProgramSource, shown: Sequence[Shown]) -> list[Shown]:
+        """Take comments behind statements, and in the lines below, that say what these give;
+        return what the last statement shows, of which none does."""
+        by_line: dict[int, list[Shown]] = {}
+        for one in shown:
+            by_line.setdefault(one.node.end_lineno or 0, []).append(one)
+        comments = parsed.comments
+        last: list[Shown] = []
+        for line, found in sorted(by_line.items()):
+            below = [*takewhile(lambda at: at in comments, count(line + 1))]
+            lines = [comments[at] for at in (line, *below) if at in comments]
+            starts = [lines, lines[1:]] if line in comments else [lines]
+            is_told = any(
+                self._remark(found, some[:end])
+                for some in starts
+                for end in range(len(some), 0, -1)
+            )
+            last = [] if is_told else found
+        return last
+
+    def _remark(self, found: Sequence[Shown], lines: Sequence[Text]) -> bool:
+        """Take lines of comments that say what a statement shows; return whether they do."""
+        if not found or not lines:
+            return False
+        first = lines[0]
+        says = _SAYS.match(first.string)
+        assert says is not None
+        tokens = [*_tokens([first[says.end() :], *lines[1:]])]
+        name = _target(found[-1])
+        if len(tokens) > 1 and tokens[0].word == name:
+            del tokens[0]
+            tokens[0] = replace(tokens[0], begins=True)
+        for one in _joined(found):
+            if 0 < len(tokens) == len(one.tokens) and _fits(one, tokens, 0):
+                if not _is_shape(one, tokens):
+                    self._take(one, tokens)
+                return True
+        return False
+
+    def _take(self, one: Shown, tokens: Sequence[_Token]) -> None:
+        """Take the numbers of a line that is told: of each expression in it, those that are
+        known."""
+        if self.is_notebook and not self._machine.is_whole and not _are_all_such(one, tokens):
+            return
+        parts: dict[tuple[int, tuple[int, ...]], list[tuple[Slot, _Token]]] = defaultdict(list)
+        for slot, token in zip(one.tokens, tokens, strict=True):
+            if isinstance(slot, Slot) and token.span is not None:
+                parts[id(slot.said), slot.keys[:-2]].append((slot, token))
+        births: dict[int, list[str]] = defaultdict(list)
+        for (_, above), pairs in parts.items():
+            for slot, token in pairs:
+                if slot.birth is not None:
+                    births[slot.birth].append(token.text)
+            known = [
+                (slot, token)
+                for slot, token in pairs
+                if slot.birth is None and ball(slot.value).is_finite()
+            ]
+            said = _said(pairs[0][0].said, self._pieces[one.piece])
+            if len(known) == len(pairs) > 1 and (trees := _nested(pairs, len(above))) is not None:
+                self.ran.append(Ran(_indexed(said, above), *trees))
+                continue
+            for slot, token in known:
+                self.ran.append(Ran(_indexed(said, slot.keys), *_pair(slot, token)))
+        for birth, texts in births.items():
+            self.news[birth] = np.array([*map(_near, texts)], dtype=object)
+
+
+def _are_all_such(one: Shown, tokens: Sequence[_Token]) -> bool:
+    pairs = zip(one.tokens, tokens, strict=True)
+    return all(comes(slot, token.text) for slot, token in pairs if isinstance(slot, Slot))
+
+
+def _does(parsed: ProgramSource) -> bool:
+    """Return whether a piece does something, and is not only a value that Python can read."""
+    return any(
+        not isinstance(node, ast.Expr)
+        or (isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "print")
+        for node in parsed.body
+    )
+
+
+def _target(one: Shown) -> str:
+    match one.node:
+        case ast.Assign(targets=[ast.Name(name)]):
+            return name.casefold()
+    return ""
+
+
+def _joined(found: Sequence[Shown]) -> Iterator[Shown]:
+    """Yield what a statement shows, each line by itself, and all together."""
+    yield from found
+    if len(found) > 1:
+        together = tuple(token for one in found for token in one.tokens)
+        yield Shown(found[0].node, found[0].piece, together, "printed")
+
+
+def _is_shape(one: Shown, tokens: Sequence[_Token]) -> bool:
+    """Return whether what is told of an array may be its shape."""
+    keys = [token.keys for token in one.tokens if isinstance(token, Slot)]
+    if not keys or not all(token.text.isdigit() for token in tokens):
+        return False
+    told = tuple(int(token.text) for token in tokens)
+    return told == tuple(1 + max(key[k] for key in keys) for k in range(len(keys[0])))
+
+
+def _placed(shown: Sequence[Shown], tokens: Sequence[_Token]) -> Sequence[tuple[int, int]]:
+    """Return which lines stand in a text, in their order, each with its place: those that cover
+    the most."""
+    starts = [k for k, token in enumerate(tokens) if token.begins]
+    #: By the place up to which the text is told: how much covers it, and the lines.
+    best: list[tuple[float, tuple[tuple[int, int], ...]]] = [(0.0, ())] * (len(tokens) + 1)
+    for k, one in enumerate(shown):
+        after = list(best)
+        for at in starts:
+            if score := _fits(one, tokens, at):
+                end = at + len(one.tokens)
+                after[end] = max(after[end], (best[at][0] + score, (*best[at][1], (k, at))))
+        best = [*accumulate(after, lambda x, y: x if x[0] > y[0] else y)]
+    return best[-1][1]
+
+
+def _told(shown: Sequence[Shown], places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the lines whose place is sure: they have words, stand right beside one that is sure, or
+    are the only ones between two such that they could be."""
+    sure = {k for k, _ in places if any(isinstance(one, str) for one in shown[k].tokens)}
+    printed = [k for k, one in enumerate(shown) if one.how == "printed"]
+    ends = {k: at + len(shown[k].tokens) for k, at in places}
+    at_of = dict(places)
+    for order in (printed, printed[::-1]):
+        for before, k in pairwise(order):
+            first, last = min(before, k), max(before, k)
+            if before in sure and k in at_of and ends[first] == at_of[last]:
+                sure.add(k)
+    placed = [k for k, _ in places]
+    for k, at in places:
+        low = max((x for x in placed if x < k), default=-1)
+        high = min((x for x in placed if x > k), default=len(shown))
+        rivals = [x for x in printed if low < x < high and x != k]
+        is_other = (None in shown[x].tokens or len(shown[x].tokens) == len(shown[k].tokens)
+                    for x in rivals)  # fmt: skip
+        if k in sure or not any(is_other):
+            yield k, at
+
+
+# -- numbers as trees ------------------------------------------------------------------------
+
+
+def _near(text: str) -> arb:
+    decimals = written(text).decimals
+    return arb(text, arb(10) ** -decimals / 2)
+
+
+def _pair(slot: Slot, token: _Token) -> tuple[syntax.Tree, syntax.Tree]:
+    """A figure, and the number that comes out: the figure itself where floats may be that."""
+    assert token.span is not None
+    figure = PrintedFigure(token.text, token.span)
+    if comes(slot, token.text):
+        return figure, ExactNumber(token.text.lstrip("+"))
+    return figure, _number(ball(slot.value))
+
+
+def _number(value: arb) -> syntax.Tree:
+    """A number that is known, to so many digits; as what rounds to it where it is known from what
+    is rounded."""
+    radius = float(value.rad())
+    if radius < _SURE:
+        return ExactNumber(_decimal(value, _DECIMALS))
+    decimals = _DECIMALS
+    while (decimals and not value.overlaps(value)) or 10.0**-decimals / 2 < 2 * radius:
+        decimals -= 1
+    text = _decimal(value, max(decimals, 0))
+    number = syntax.Literal(text.lstrip("-"))
+    return syntax.Negative(number) if text.startswith("-") else number
+
+
+def _decimal(value: arb, decimals: int) -> str:
+    return f"{Decimal(value.mid().str(40, radius=False)):.{decimals}f}"
+
+
+def _nested(
+    pairs: Sequence[tuple[Slot, _Token]], depth: int
+) -> tuple[syntax.Tree, syntax.Tree] | None:
+    """The figures of an array, and its numbers, nested as its keys are from so deep on; None where
+    its rows are of several lengths."""
+    rows: dict[tuple[int, ...], list[tuple[syntax.Tree, syntax.Tree]]] = defaultdict(list)
+    for slot, token in pairs:
+        rows[slot.keys[depth:-1]].append(_pair(slot, token))
+    if len({len(row) for row in rows.values()}) > 1 or len({len(key) for key in rows}) > 1:
+        return None
+    figures, numbers = (
+        [syntax.Array(tuple(pair[k] for pair in row)) for row in rows.values()] for k in (0, 1)
+    )
+    if [*rows] == [()]:
+        return figures[0], numbers[0]
+    return syntax.Array(tuple(figures)), syntax.Array(tuple(numbers))
+
+
+def _said(node: ast.expr, parsed: ProgramSource) -> syntax.Tree:
+    """An expression of a program as reports name it."""
+    text = ast.unparse(node)
+    return syntax.Name(text if len(text) < _SAID else "output")
+
+
+def _indexed(tree: syntax.Tree, keys: Sequence[int]) -> syntax.Tree:
+    return syntax.Indexed(tree, tuple(keys)) if keys else tree
