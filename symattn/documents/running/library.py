@@ -765,9 +765,20 @@ _PLAIN = {"Softmax": "softmax", "ReLU": "relu", "Sigmoid": "sigmoid", "Tanh": "t
           "LeakyReLU": "leaky_relu"}  # fmt: skip
 
 
+#: What those with weights take, in this order.
+_LAYERS = {
+    "Linear": ("in_features", "out_features", "bias"),
+    "Embedding": ("num_embeddings", "embedding_dim"),
+    "LayerNorm": ("normalized_shape", "eps"),
+    "Dropout": ("p",),
+}
+
+
 def layer(name: str, arguments: Sequence[Any], given: Mapping[str, Any], draw: Meaning) -> Any:
     """Return what a class of ``torch.nn`` makes; ``draw`` gives random arrays. Raises
     :class:`Lost` of others."""
+    names = _LAYERS.get(name, ())
+    own = dict(zip(names, arguments, strict=False)) | {k: v for k, v in given.items() if k in names}
     match name:
         case "Parameter":
             return arguments[0]
@@ -776,21 +787,17 @@ def layer(name: str, arguments: Sequence[Any], given: Mapping[str, Any], draw: M
         case "Sequential":
             return Thing(name, {"layers": [*arguments]})
         case "Linear":
-            wide, out, *rest = (
-                *arguments,
-                *(given[k] for k in ("in_features", "out_features") if k in given),
-            )
-            has_bias = truth(rest[0] if rest else given.get("bias", True))
-            bias = draw((out,)) if has_bias else None
-            return Thing(name, {"weight": draw((out, wide)), "bias": bias})
+            sizes = own["out_features"], own["in_features"]
+            bias = draw(sizes[:1]) if truth(own.get("bias", True)) else None
+            return Thing(name, {"weight": draw(sizes), "bias": bias})
         case "Embedding":
-            return Thing(name, {"weight": draw(tuple(arguments[:2]))})
+            return Thing(name, {"weight": draw((own["num_embeddings"], own["embedding_dim"]))})
         case "LayerNorm":
-            width = arguments[0]
-            eps = arguments[1] if len(arguments) > 1 else given.get("eps")
-            return Thing(name, {"weight": filled(width, 1), "bias": filled(width, 0), "eps": eps})
+            width = own["normalized_shape"]
+            weights = {"weight": filled(width, 1), "bias": filled(width, 0)}
+            return Thing(name, {**weights, "eps": own.get("eps")})
         case "Dropout":
-            return Thing(name, {"p": arguments[0] if arguments else given.get("p", arb("0.5"))})
+            return Thing(name, {"p": own.get("p", arb("0.5"))})
     if name not in _PLAIN:
         raise Lost
     return Thing(name, {"arguments": given | dict(zip(("axis",), arguments, strict=False))})

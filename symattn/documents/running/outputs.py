@@ -52,7 +52,8 @@ _SAYS = re.compile(
 #: A call before its value in a list, and the result of a statement behind another sign.
 _LABELLED = re.compile(r"(?<=[\[,\n])[ \t]*[A-Za-z_]\w*\([^()\n]*\)[ \t]*=[ \t]*(?=[-+]?[.\d])")
 _RESULT = re.compile(
-    r"[ \t]*(?P<sign>=>|=|≈|→|->)(?P<value>\s*[-+−]?(?:[.\d]+|\[[-+−\d\s.,\[\]e]*\]))"
+    r"[ \t]*(?P<sign>=>|=|≈|→|->)"
+    r"(?P<value>\s*[-+−]?(?:[.\d]+|\[(?:[-+−]?[.\d]++(?:e[-+]?\d++)?|[\s,\[\]])*\]))"
     r"[ \t]*(?:#[^\n]*)?\s*\Z"
 )
 #: How far floats of 32 bits may be from what they stand for.
@@ -185,14 +186,16 @@ class _Turn:
 
     def read(self, blocks: Iterable[Block]) -> None:
         for block in blocks:
-            if block.kind == "code":
-                for kind, text in session(block.text) or [("code", block.text)]:
-                    if kind != "code":
-                        self._output(text, ("printed", "valued"))
-                    elif not self._program(text):
-                        self._output(text, ("printed",))
-            elif block.kind == "output":
+            turns = session(block.text) if block.kind == "code" else []
+            for kind, text in turns:
+                if kind != "code" or not self._program(text):
+                    self._output(text, ("printed", "valued"))
+            if turns or block.kind not in ("code", "output"):
+                continue
+            if block.kind == "output" and self.is_notebook:
                 self._output(block.text, ("printed", "valued"))
+            elif not self._program(block.text):
+                self._output(block.text, ("printed",))
 
     def _program(self, text: Text) -> bool:
         """Run a text; return whether it is a program."""
@@ -239,7 +242,9 @@ class _Turn:
         tokens = [*_tokens(text.lines())]
         if len(tokens) > _LONGEST:
             return
-        shown = [one for one in self._machine.shown[self._taken :] if one.how in hows]
+        every = self._machine.shown[self._taken :]
+        # Of values by themselves only the last is shown.
+        shown = [x for x in every if x.how == "printed" or (x.how in hows and x is every[-1])]
         places = _placed(shown, tokens)
         covered = sum(len(shown[k].tokens) for k, _ in places)
         if not places or covered * 2 < len(tokens):
