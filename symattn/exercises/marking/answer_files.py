@@ -38,7 +38,7 @@ from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.follow_through import Positions, parsed_json, read_tree
 from symattn.limits import BYTES
 from symattn.spelling import whole
-from symattn.tables.file import content, parsed
+from symattn.tables.file import content, decoded, parsed
 
 #: The columns of a table with one answer in a row; of these a wide one has the first two.
 _LONG = ("student", "version", "quantity", "row", "column", "answer")
@@ -239,10 +239,9 @@ def scheme_of(path: Path) -> Scheme:
 def text_of(data: bytes) -> str:
     """The text of a table. Raises :class:`Malformed` where it is not UTF-8."""
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"not UTF-8 text: byte {error.start} can't be read"
-        raise Malformed(f"{message}; save it as 'CSV UTF-8'") from None
+        return decoded(data)
+    except Malformed as error:
+        raise Malformed(f"{error}; save it as 'CSV UTF-8'") from None
 
 
 #: What the table is called in the folder of the feedback.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 from typing import Literal, NamedTuple, get_args
 
 from symattn.errors import Fault, Faults, Malformed, SymattnError, expected, short
@@ -131,9 +132,7 @@ def points_text(points: Fraction) -> str:
     >>> points_text(Fraction(15, 2)), points_text(Fraction(22, 3)), points_text(Fraction(4))
     ('7.5', '7.33', '4')
     """
-    hundredths = points * 100
-    rounded = Decimal((2 * hundredths.numerator + hundredths.denominator)
-                      // (2 * hundredths.denominator)).scaleb(-2)  # fmt: skip
+    rounded = Decimal(floor(points * 100 + Fraction(1, 2))).scaleb(-2)
     return f"{rounded.normalize() if rounded % 1 else rounded.to_integral_value():f}"
 
 
