@@ -20,7 +20,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from symattn.errors import EngineFailure, Malformed
+from symattn.errors import EngineFailure, Malformed, blamed_on
 from symattn.escaping import json_text
 from symattn.seal.theorems import LIBRARY, File, Theorem, library
 from symattn.tables.file import content
@@ -338,7 +338,5 @@ def _difference(there: bytes, wanted: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    try:
+    with blamed_on(path):
         return content(path, "the file", "seal", _AGAIN)
-    except Malformed as error:
-        raise Malformed(error.faults, str(path)) from None
