@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+import numpy as np
+
 from symattn.crosscheck.scalars import Tracked
 from symattn.errors import Malformed
 from symattn.limits import ENTRIES
@@ -76,12 +78,10 @@ def broadcast(*shapes: Shape) -> Shape:
     >>> broadcast((2, 1), (3,))
     (2, 3)
     """
-    longest = max(map(len, shapes))
-    padded = [(1,) * (longest - len(shape)) + shape for shape in shapes]
-    lengths = [set(axis) - {1} for axis in zip(*padded, strict=True)]
-    if any(len(axis) > 1 for axis in lengths):
-        raise Malformed(f"shapes don't fit: {' and '.join(map(worded, shapes))}")
-    return tuple(max(axis, default=1) for axis in lengths)
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise Malformed(f"shapes don't fit: {' and '.join(map(worded, shapes))}") from None
 
 
 class TapeLines:
