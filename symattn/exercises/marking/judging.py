@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 from flint import arb, fmpq
 
@@ -155,8 +154,7 @@ class _Judging:
     def _judge(self, part: Part) -> None:
         name = part.quantity
         tracks = (self._sound, self._own, self._loose)
-        sound, own, loose = (track.computed(name) for track in tracks)
-        ways = _Ways(sound, own, loose, self._examiner.rounded[name])
+        ways = [*(track.computed(name) for track in tracks), self._examiner.rounded[name]]
         for blank in self._examiner.blanks(part):
             if blank not in self._script.answers:
                 self._outcomes[blank] = "unread" if blank in self._script.unread else "blank"
@@ -176,15 +174,18 @@ class _Judging:
         blank: Blank,
         entry: EntryValue,
         printed: PrintedNumber | None,
-        ways: _Ways,
+        ways: Sequence[Sequence[Sequence[arb | None]]],
     ) -> tuple[Outcome, bool]:
-        """Return what an answer is, but for slips; and whether it only has too few places."""
-        _, i, j = blank
+        """Return what an answer is, but for slips; and whether it only has too few places.
+
+        The ``ways`` are what a step makes of sound answers, of the student's own, of these as they
+        may have been before they were rounded, and of right numbers each rounded as was asked.
+        """
+        sound, own, loose, rounded = (way[blank.i][blank.j] for way in ways)
         if printed is None or entry.is_masked:
             if printed is None and entry.is_masked:
                 return "right", False
-            own = printed is None and ways.own[i][j] is None
-            return ("follows" if own else "wrong"), False
+            return ("follows" if printed is None and own is None else "wrong"), False
         tolerance = fmpq(part.tolerance.numerator, part.tolerance.denominator)
         standard = Standard(self._examiner.exercise.case.rounding, tolerance)
         # Who can't be refuted is right.
@@ -198,9 +199,9 @@ class _Judging:
         with precision(self._bits):
             reach = arb(max(tolerance, printed.unit / 2) if tells else tolerance)
             near = _Near(arb(printed.value), reach, entry.ball(self._bits))
-            if near.comes_of(ways.sound[i][j]) or near.is_in(ways.rounded[i][j]):
+            if near.comes_of(sound) or near.is_in(rounded):
                 return "early", False
-            if near.comes_of(ways.own[i][j]) or near.tells(ways.loose[i][j]):
+            if near.comes_of(own) or near.tells(loose):
                 return "follows", False
         return "wrong", False
 
@@ -289,16 +290,6 @@ class _Judging:
             slip=self._slips.get(self._of_slip.get(blank)),
             but=next(self._pen_slips(blank), "") if outcome == "wrong" else "",
         )
-
-
-class _Ways(NamedTuple):
-    """What a step makes of sound answers, of the student's own, of these as they may have
-    been before they were rounded, and of right numbers each rounded as was asked."""
-
-    sound: Sequence[Sequence[arb | None]]
-    own: Sequence[Sequence[arb | None]]
-    loose: Sequence[Sequence[arb | None]]
-    rounded: Sequence[Sequence[arb | None]]
 
 
 class _Near:
