@@ -187,18 +187,15 @@ def _softcap(w: TapeLines, S: Place, c: Place) -> Place:
 # -- sizes, places, losses, rows ------------------------------------------------------------
 
 
-def _rows(w: TapeLines, X: Place) -> Place:
-    return w.number(float(_sized(w, X)[0]))
+def _length(axis: int) -> Callable[..., Place]:
+    """How many rows (0) or columns (-1) a quantity has."""
 
+    def call(w: TapeLines, X: Place) -> Place:
+        if not w.shape(X):
+            raise Malformed("a number has no rows and columns")
+        return w.number(float(w.shape(X)[axis]))
 
-def _cols(w: TapeLines, X: Place) -> Place:
-    return w.number(float(_sized(w, X)[-1]))
-
-
-def _sized(w: TapeLines, X: Place) -> Shape:
-    if not w.shape(X):
-        raise Malformed("a number has no rows and columns")
-    return w.shape(X)
+    return call
 
 
 def _concat(w: TapeLines, *parts: Place, axis: Axis = 1) -> Place:
@@ -467,9 +464,9 @@ FUNCTIONS: Mapping[str, Callable[..., Place]] = {
     "rowmax": _for_rows("rowmax", "row_maximum"), "rowmin": _for_rows("rowmin", "row_minimum"),
     "layernorm": _layernorm, "rmsnorm": _rmsnorm, "l2norm": _l2norm,
     # Shapes
-    "rows": _rows, "cols": _cols, "concat": _concat, "stack": _stack, "reshape": _reshape,
-    "outer": _outer, "diag": _diag, "repeat": _repeat, "eye": _eye, "zeros": _zeros,
-    "ones": _ones, "onehot": onehot, "embedding": _embedding,
+    "rows": _length(0), "cols": _length(-1), "concat": _concat, "stack": _stack,
+    "reshape": _reshape, "outer": _outer, "diag": _diag, "repeat": _repeat, "eye": _eye,
+    "zeros": _zeros, "ones": _ones, "onehot": onehot, "embedding": _embedding,
     # Scores and losses
     "positions": _positions, "rope": _rope, "head": _head, "causal": _causal,
     "mask": _mask, "window": _window, "padding": _padding, "alibi": _alibi,
