@@ -21,7 +21,7 @@ from typing import NamedTuple
 from symattn.errors import Malformed, Undecided
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import At, VersionChain, figures, inputs
-from symattn.exercises.marking.collecting import DEFAULT, Outcome, Scheme
+from symattn.exercises.marking.collecting import DEFAULT, Outcome
 from symattn.exercises.marking.judging import FEW, Examiner
 from symattn.exercises.qti.vocabulary import Vocabulary
 from symattn.expressions.elementary import ELEMENTARY, Elementwise
@@ -309,15 +309,12 @@ def _known(rows: Sequence[Sequence[object]]) -> LazyGrid[Expression]:
 
 
 class Processing:
-    """The rules of an item, and the variables that they use.
+    """The rules of an item, and the variables that they use; answers that are not right are worth
+    what they are by default."""
 
-    ``scheme`` says what answers are worth that are not right.
-    """
-
-    def __init__(self, blanks: Blanks, vocabulary: Vocabulary, scheme: Scheme = DEFAULT) -> None:
+    def __init__(self, blanks: Blanks, vocabulary: Vocabulary) -> None:
         self.blanks = blanks
         self.v = vocabulary
-        self.scheme = scheme
         self._writer = Writer(vocabulary)
 
     # -- names -------------------------------------------------------------------------
@@ -422,7 +419,7 @@ class Processing:
         return tests[0] if len(tests) == 1 else self.v("or", *tests)
 
     def _is(self, k: int, at: At, outcome: Outcome) -> str:
-        share = float(self.scheme.worth(outcome))
+        share = float(DEFAULT.worth(outcome))
         is_so = self.named(_name("IS", k, at), outcome)
         worth = self.v("set-outcome-value", self._writer(share), identifier=_name("SHARE", k, at))
         return is_so + worth if share else is_so
