@@ -166,12 +166,10 @@ def _tried(file: File) -> list[str]:
     """Sentences that state and prove each theorem, and go on where one is refused."""
     sentences = [file.head()]
     for part in file.parts:
-        if isinstance(part, str) or part.proof is None:
-            sentences.append(part if isinstance(part, str) else part.text())
-        else:
+        sentences.append(part if isinstance(part, str) else part.text())
+        if isinstance(part, Theorem) and part.proof is not None:
             # There is a proof to abort in any case.
-            sentences += [part.text(), "Goal True.", "Abort All."]
-            sentences.append(f'Goal True. idtac "{_DONE}". Abort.')
+            sentences += ["Goal True.", "Abort All.", f'Goal True. idtac "{_DONE}". Abort.']
     return sentences
 
 
