@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import count
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -412,7 +412,7 @@ def read_list(text: str, versions: int) -> list[tuple[str, int]]:
     faults = Faults()
     students: dict[str, int] = {}
     first, last = (1, versions) if versions else (0, 0)
-    turn = (first + k % max(versions, 1) for k in count())
+    turn = cycle(range(first, last + 1))
     for line, row in rows[1:]:
         cells = dict(zip(names, (" ".join(cell.split()) for cell in row), strict=False))
         name, asked = cells.get("student", ""), cells.get("version", "")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 from flint import arb, fmpq
 
@@ -292,34 +293,34 @@ class _Judging:
         )
 
 
-class _Near:
-    """Whether a wrong answer is what is computed in some way."""
+class _Near(NamedTuple):
+    """Whether a wrong answer is what is computed in some way: how far it reaches, and what would
+    be right."""
 
-    def __init__(self, number: arb, reach: arb, truth: arb) -> None:
-        self._number = number
-        self._reach = reach
-        self._off = abs(number - truth)
+    answer: arb
+    reach: arb
+    truth: arb
 
     def comes_of(self, number: arb | None) -> bool:
         """Return whether the answer is that number, as far as it is rounded."""
         if number is None or not number.is_finite():
             return False
-        return not abs(self._number - number) > self._reach
+        return not abs(self.answer - number) > self.reach
 
     def is_in(self, number: arb | None) -> bool:
         """Return whether the answer is one of those numbers, which are rounded already, and are
         few."""
-        if number is None or number.rad() > self._reach * FEW:
+        if number is None or number.rad() > self.reach * FEW:
             return False
-        return bool(number.contains(self._number))
+        return bool(number.contains(self.answer))
 
     def tells(self, number: arb | None) -> bool:
         """Return whether the answer is one of those numbers, which are few enough to tell them from
         the right one."""
         if number is None or not self.comes_of(number):
             return False
-        is_nearer = abs(self._number - number.mid()) < self._off
-        return bool(is_nearer and number.rad() * 2 < self._off)
+        off = abs(self.answer - self.truth)
+        return bool(abs(self.answer - number.mid()) < off and number.rad() * 2 < off)
 
 
 def _taken(printed: PrintedNumber | None, part: Part) -> PrintedNumber | None:
