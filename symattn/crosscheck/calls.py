@@ -239,10 +239,7 @@ def _repeat(w: TapeLines, X: Place, k: Whole, axis: Axis = 0) -> Place:
         raise Malformed(f"repeat expects a number of at least 1, found {k}")
     shape = w.shape(row(w, X, "repeat"))
     if len(shape) == 1:
-        column = w.reshaped(X, (*shape, 1))
-        return w.reshaped(
-            w.add("repeat", (column,), (k * shape[0], 1), sizes={"a": k}), (k * shape[0],)
-        )
+        return w.reshaped(_repeat(w, w.reshaped(X, (*shape, 1)), k), (k * shape[0],))
     if axis == 1:
         return w.turned(_repeat(w, w.turned(X), k))
     return w.add("repeat", (X,), (k * shape[0], shape[1]), sizes={"a": k})
