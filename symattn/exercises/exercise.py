@@ -230,15 +230,14 @@ def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise
             raise Malformed(f"{case.name} rests on no bundled derivation: ask for one by name")
         return Exercise(case, level, proofs)
     digits = places if places is not None else PLACES if asked.places is None else asked.places
-    parts = tuple(_parts(case.program, case, level, own, digits))
+    parts = tuple(_parts(case, level, own, digits))
     if not parts:
         raise Malformed(f"{case.name} has no step that computes anything: nothing to ask for")
     return Exercise(case, level, parts)
 
 
-def _parts(
-    program: Program, case: Case, level: str, asked: ExerciseTable, places: int
-) -> Iterator[Part]:
+def _parts(case: Case, level: str, asked: ExerciseTable, places: int) -> Iterator[Part]:
+    program = case.program
     if given := sorted(case.lettered - {gradient_name(case.output)}):
         raise Malformed(
             f"{', '.join(given)} has symbols, but answers must be numbers: put numbers in their "
