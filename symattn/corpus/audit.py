@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 #: What is written beside the results of single articles.
 LINES, PAGE = "results.jsonl", "index.html"
-PARQUET = ("articles.parquet", "findings.parquet")
 #: What an article may take unless told: seconds and megabytes.
 USUAL = WorkLimits(300, 2048)
 
@@ -69,7 +68,7 @@ def audit_corpus(
     # What can't be is said before hours of work.
     settings({}, {"language": language, "paper": paper})
     wanted = find_spec("pyarrow") is not None if parquet is None else parquet
-    table = ParquetTables() if wanted else None
+    tables = {name: _ParquetTable(*form) for name, form in PARQUET.items()} if wanted else {}
     paths = stores.articles(str(corpus), allow_outside)
     stores.check_apart(str(output), (LINES, PAGE, *PARQUET), paths)
     with stores.opened(str(output), force) as store:
@@ -82,16 +81,15 @@ def audit_corpus(
         def taken() -> Iterator[bytes]:
             for line in run.lines():
                 tally.take(line)
-                if table:
+                for table in tables.values():
                     table.take(line)
                 yield json_bytes(line) + b"\n"
 
         store.write(LINES, taken())
         tally.remade = run.remade
-        made = dict(table.files()) if table else {}
         for name in PARQUET:
-            if name in made:
-                store.write(name, [made[name]])
+            if name in tables:
+                store.write(name, [tables[name].finished()])
             else:
                 store.remove(name)
         page = sheet(tally, spelled(str(corpus)), language=language, paper=paper)
@@ -113,31 +111,16 @@ _ARTICLE = {
 _FINDING = {"file": "string", **dict.fromkeys(PLACES, "int32"), **dict.fromkeys(WORDS, "string")}
 
 
-class ParquetTables:
-    """Parquet files of results that are taken one after the other.
+class _ParquetTable:
+    """A Parquet file of results that are taken one after the other, and give ``rows`` each.
 
     Raises :class:`Malformed` where pyarrow is not installed.
     """
 
-    def __init__(self) -> None:
-        self._tables = {
-            "articles.parquet": (_ParquetTable(_ARTICLE), _article_rows),
-            "findings.parquet": (_ParquetTable(_FINDING), _finding_rows),
-        }
-
-    def take(self, line: Mapping[str, Any]) -> None:
-        """Add the rows of a result."""
-        for table, rows in self._tables.values():
-            table.add(rows(line))
-
-    def files(self) -> Iterator[tuple[str, bytes]]:
-        """The names of the files with what they hold, when all is taken."""
-        for name, (table, _) in self._tables.items():
-            yield name, table.finished()
-
-
-class _ParquetTable:
-    def __init__(self, columns: Mapping[str, str]) -> None:
+    def __init__(
+        self, columns: Mapping[str, str], rows: Callable[[Mapping[str, Any]], Iterable[Row]]
+    ) -> None:
+        self._rows_of = rows
         self._arrow = stores.library("pyarrow")
         self._schema = self._arrow.schema(
             [(name, getattr(self._arrow, kind)()) for name, kind in columns.items()]
@@ -147,11 +130,11 @@ class _ParquetTable:
         self._writer = write(self._file, self._schema, compression="zstd")
         self._rows: list[Row] = []
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def take(self, line: Mapping[str, Any]) -> None:
         # Arrow takes no halves of letters.
         self._rows += (
             {name: spelled(x) if isinstance(x, str) else x for name, x in row.items()}
-            for row in rows
+            for row in self._rows_of(line)
         )
         if len(self._rows) >= _TOGETHER:
             self._pack()
@@ -181,3 +164,10 @@ def _finding_rows(line: Mapping[str, Any]) -> Iterator[Row]:
     for claim in line["audit"]["claims"] if line["audit"] else ():
         if claim["verdict"] != "holds" or claim["coarse"]:
             yield {name: claim.get(name) for name in _FINDING}
+
+
+#: The tables: of each its columns, and the rows of a result.
+PARQUET = {
+    "articles.parquet": (_ARTICLE, _article_rows),
+    "findings.parquet": (_FINDING, _finding_rows),
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from heapq import heappush, heappushpop
+from heapq import nlargest
 from typing import Any, NamedTuple
 
 #: So many articles are told one by one.
@@ -43,12 +43,8 @@ class Tally:
     failed: list[tuple[str, str]] = field(default_factory=list)
     #: Kept results that were damaged, and were made again.
     remade: list[str] = field(default_factory=list)
-    _worst: list[Worst] = field(default_factory=list)
-
-    @property
-    def worst(self) -> list[Worst]:
-        """The articles with the most refuted figures, the worst first."""
-        return sorted(self._worst, reverse=True)
+    #: The articles with the most refuted figures, the worst first.
+    worst: list[Worst] = field(default_factory=list)
 
     def take(self, line: Mapping[str, Any]) -> None:
         """Count the result of an article.
@@ -78,7 +74,7 @@ class Tally:
             one = Worst(
                 refuted, -self.articles, line["file"], summary["figures"], summary["roots"], why
             )
-            (heappush if len(self._worst) < TOLD else heappushpop)(self._worst, one)
+            self.worst = nlargest(TOLD, (*self.worst, one))
 
 
 def _outcome(audit: Mapping[str, Any]) -> str:

@@ -187,18 +187,15 @@ def _softcap(w: TapeLines, S: Place, c: Place) -> Place:
 # -- sizes, places, losses, rows ------------------------------------------------------------
 
 
-def _rows(w: TapeLines, X: Place) -> Place:
-    return w.number(float(_sized(w, X)[0]))
+def _length(axis: int) -> Callable[..., Place]:
+    """How many rows (0) or columns (-1) a quantity has."""
 
+    def call(w: TapeLines, X: Place) -> Place:
+        if not w.shape(X):
+            raise Malformed("a number has no rows and columns")
+        return w.number(float(w.shape(X)[axis]))
 
-def _cols(w: TapeLines, X: Place) -> Place:
-    return w.number(float(_sized(w, X)[-1]))
-
-
-def _sized(w: TapeLines, X: Place) -> Shape:
-    if not w.shape(X):
-        raise Malformed("a number has no rows and columns")
-    return w.shape(X)
+    return call
 
 
 def _concat(w: TapeLines, *parts: Place, axis: Axis = 1) -> Place:
@@ -242,10 +239,7 @@ def _repeat(w: TapeLines, X: Place, k: Whole, axis: Axis = 0) -> Place:
         raise Malformed(f"repeat expects a number of at least 1, found {k}")
     shape = w.shape(row(w, X, "repeat"))
     if len(shape) == 1:
-        column = w.reshaped(X, (*shape, 1))
-        return w.reshaped(
-            w.add("repeat", (column,), (k * shape[0], 1), sizes={"a": k}), (k * shape[0],)
-        )
+        return w.reshaped(_repeat(w, w.reshaped(X, (*shape, 1)), k), (k * shape[0],))
     if axis == 1:
         return w.turned(_repeat(w, w.turned(X), k))
     return w.add("repeat", (X,), (k * shape[0], shape[1]), sizes={"a": k})
@@ -467,9 +461,9 @@ FUNCTIONS: Mapping[str, Callable[..., Place]] = {
     "rowmax": _for_rows("rowmax", "row_maximum"), "rowmin": _for_rows("rowmin", "row_minimum"),
     "layernorm": _layernorm, "rmsnorm": _rmsnorm, "l2norm": _l2norm,
     # Shapes
-    "rows": _rows, "cols": _cols, "concat": _concat, "stack": _stack, "reshape": _reshape,
-    "outer": _outer, "diag": _diag, "repeat": _repeat, "eye": _eye, "zeros": _zeros,
-    "ones": _ones, "onehot": onehot, "embedding": _embedding,
+    "rows": _length(0), "cols": _length(-1), "concat": _concat, "stack": _stack,
+    "reshape": _reshape, "outer": _outer, "diag": _diag, "repeat": _repeat, "eye": _eye,
+    "zeros": _zeros, "ones": _ones, "onehot": onehot, "embedding": _embedding,
     # Scores and losses
     "positions": _positions, "rope": _rope, "head": _head, "causal": _causal,
     "mask": _mask, "window": _window, "padding": _padding, "alibi": _alibi,

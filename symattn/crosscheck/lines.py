@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+import numpy as np
+
 from symattn.crosscheck.scalars import Tracked
 from symattn.errors import Malformed
 from symattn.limits import ENTRIES
@@ -76,12 +78,10 @@ def broadcast(*shapes: Shape) -> Shape:
     >>> broadcast((2, 1), (3,))
     (2, 3)
     """
-    longest = max(map(len, shapes))
-    padded = [(1,) * (longest - len(shape)) + shape for shape in shapes]
-    lengths = [set(axis) - {1} for axis in zip(*padded, strict=True)]
-    if any(len(axis) > 1 for axis in lengths):
-        raise Malformed(f"shapes don't fit: {' and '.join(map(worded, shapes))}")
-    return tuple(max(axis, default=1) for axis in lengths)
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise Malformed(f"shapes don't fit: {' and '.join(map(worded, shapes))}") from None
 
 
 class TapeLines:
@@ -212,21 +212,13 @@ class TapeLines:
         shape = self.shape(line)
         if len(keys) > len(shape):
             raise Malformed(f"expected at most {len(shape)} indices, found {len(keys)}")
-        axes: list[range] = []
-        left: list[int] = []
-        for length, key in zip(shape, (*keys, *(slice(None),) * 2), strict=False):
-            if isinstance(key, int):
-                if not -length <= key < length:
-                    raise Malformed(f"index {key} is outside {-length} to {length - 1}")
-                axes.append(range(key % length, key % length + 1))
-            else:
-                axes.append(range(length)[key])
-                left.append(len(axes[-1]))
-        if not all(axes):
+        for length, key in zip(shape, keys, strict=False):
+            if isinstance(key, int) and not -length <= key < length:
+                raise Malformed(f"index {key} is outside {-length} to {length - 1}")
+        chosen = np.arange(prod(shape)).reshape(shape)[keys]
+        if not chosen.size:
             raise Malformed(f"nothing is selected from {worded(shape)}")
-        rows = axes[0] if len(axes) == 2 else range(1)
-        flat = [(i, j) for i in rows for j in axes[-1]]
         # Row-major order is kept when a column becomes a vector, which is held as a row.
-        height, width = grid(tuple(left))
-        picks = tuple(tuple(flat[i * width : (i + 1) * width]) for i in range(height))
-        return self.add("selection", (line,), tuple(left), picks=picks)
+        rows, columns = chosen.reshape(grid(chosen.shape)).tolist(), self.grid(line)[1]
+        picks = tuple(tuple(divmod(place, columns) for place in row) for row in rows)
+        return self.add("selection", (line,), chosen.shape, picks=picks)

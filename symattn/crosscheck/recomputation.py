@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -361,19 +361,13 @@ def _probes(
     waiting = [place for place in dict.fromkeys(places) if place in uses]
     total = sum(math.prod(tape.lines[place].grid) for place in uses)
     most = max(min(most, _MAX_HELD // total), len(waiting))
-    walks = {}
+    walks = []
     for place in waiting:
         rows, columns = tape.lines[place].grid
         size = rows * columns
         stride = round(size * 0.618)
         while math.gcd(stride, size) != 1:
             stride += 1
-        walks[place] = [divmod(k * stride % size, columns) for k in range(size)]
-    possible = sum(map(len, walks.values()))
-    turns = (
-        (place, *walks[place][turn])
-        for turn in range(max(map(len, walks.values()), default=0))
-        for place in waiting
-        if turn < len(walks[place])
-    )
-    return sorted(islice(turns, most)), possible
+        walks.append([(place, *divmod(k * stride % size, columns)) for k in range(size)])
+    turns = (probe for turn in zip_longest(*walks) for probe in turn if probe is not None)
+    return sorted(islice(turns, most)), sum(map(len, walks))

@@ -45,7 +45,8 @@ def own_functions(definitions: Mapping[str, str]) -> dict[str, OwnFunction]:
         with faults.inside(f"functions.{head}"):
             tree, body = expression(head), expression(text)
             if tree.operation == "name":
-                parameters = dict.fromkeys(_names_in(body))
+                named = (x.text for x in _walk(body) if x.operation == "name")
+                parameters = dict.fromkeys(name for name in named if name not in _MEANT)
             elif tree.operation == "call" and all(x.operation == "name" for x in tree.operands):
                 told = dict.fromkeys(operand.text for operand in tree.operands)
                 parameters = {**told, **dict(tree.options)}
@@ -85,11 +86,15 @@ def put_in(tree: Expression, given: Mapping[str, Expression]) -> Expression:
     )
 
 
-def _names_in(tree: Expression) -> Iterator[str]:
-    if tree.operation == "name" and tree.text not in _MEANT:
-        yield tree.text
-    for part in (*tree.operands, *(part for _, part in tree.options)):
-        yield from _names_in(part)
+def _walk(tree: Expression) -> Iterator[Expression]:
+    yield tree
+    for part in _inside(tree):
+        yield from _walk(part)
+
+
+def _inside(tree: Expression) -> Iterator[Expression]:
+    yield from tree.operands
+    yield from (argument for _, argument in tree.options)
 
 
 # -- tape --------------------------------------------------------------------------------
@@ -168,22 +173,13 @@ def tape(
         with faults.inside(writer.where):
             writer.check_name(name)
             tree = reader.expression(text)
-            if (known - sound).isdisjoint(_names(tree)):
+            used = {x.text for x in _walk(tree) if x.operation in ("name", "gradient")}
+            if used.isdisjoint(known - sound):
                 writer.quantity(name, tree)
                 sound.add(name)
         known.add(name)
     faults.raise_all()
     return Tape(tuple(writer.lines), writer.places)
-
-
-def _names(tree: Expression) -> set[str]:
-    names = {tree.text} if tree.operation in ("name", "gradient") else set()
-    return names.union(*map(_names, _inside(tree)))
-
-
-def _inside(tree: Expression) -> Iterator[Expression]:
-    yield from tree.operands
-    yield from (argument for _, argument in tree.options)
 
 
 #: Factors of a power that is written as one.

@@ -20,13 +20,13 @@ from symattn.cases.case import Case, make
 from symattn.cases.settings import LEVELS, ExerciseTable
 from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Shape, grid, keys
+from symattn.expressions.shapes import Shape, grid, keys, rows_of
 from symattn.expressions.syntax import gradient_name
 from symattn.printers.blocks import Logo
 from symattn.programs.nodes import MOVING, SOURCES, Node, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.solution.solution import Solution, solve
-from symattn.tables.file import content
+from symattn.tables.file import content, decoded
 
 
 def masked(case: Case) -> Case:
@@ -197,11 +197,7 @@ class Exercise:
         >>> [str(answer) for answer in made.right(made.parts[2])[0]]
         ['0.5065', '0.1863', '0.3072']
         """
-        quantity = self.solution[part.quantity]
-        decimals = quantity.decimal(part.places)
-        if not quantity.shape:
-            return ((decimals,),)
-        return tuple(decimals) if len(quantity.shape) == 2 else (tuple(decimals),)
+        return rows_of(self.solution[part.quantity].decimal(part.places))
 
 
 def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise:
@@ -234,15 +230,14 @@ def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise
             raise Malformed(f"{case.name} rests on no bundled derivation: ask for one by name")
         return Exercise(case, level, proofs)
     digits = places if places is not None else PLACES if asked.places is None else asked.places
-    parts = tuple(_parts(case.program, case, level, own, digits))
+    parts = tuple(_parts(case, level, own, digits))
     if not parts:
         raise Malformed(f"{case.name} has no step that computes anything: nothing to ask for")
     return Exercise(case, level, parts)
 
 
-def _parts(
-    program: Program, case: Case, level: str, asked: ExerciseTable, places: int
-) -> Iterator[Part]:
+def _parts(case: Case, level: str, asked: ExerciseTable, places: int) -> Iterator[Part]:
+    program = case.program
     if given := sorted(case.lettered - {gradient_name(case.output)}):
         raise Malformed(
             f"{', '.join(given)} has symbols, but answers must be numbers: put numbers in their "
@@ -349,11 +344,7 @@ def read_header(header: str) -> tuple[str, ...]:
     text = header
     if header.endswith(".txt"):
         with blamed_on(header):
-            data = content(Path(header), "the header", *_HEADER)
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise Malformed(f"{header}: not UTF-8 text: byte {error.start} can't be read") from None
+            text = decoded(content(Path(header), "the header", *_HEADER))
     lines = tuple(line.strip() for line in text.splitlines() if line.strip())
     if len(lines) > LINES or any(len(line) > LETTERS for line in lines):
         raise Malformed(f"a header has at most {LINES} lines of {LETTERS} letters")

@@ -573,7 +573,7 @@ class Trial:
         places = (
             place
             for place, truth in enumerate(self._truths(k, answers))
-            if _is_close(answers[k], truth, tolerance)
+            if np.allclose(answers[k], truth, rtol=0, atol=tolerance)
         )
         return next(places, None)
 
@@ -591,9 +591,3 @@ def moved(value: Matrix, by: int) -> Matrix:
     rows, columns = value.shape
     steps = np.arange(1, rows + 1)[:, None] + 2 * np.arange(1, columns + 1)
     return np.asarray(value + by * steps)
-
-
-def _is_close(answer: Matrix, truth: Matrix, tolerance: float) -> bool:
-    with np.errstate(invalid="ignore"):
-        near = (answer == truth) | (np.abs(answer - truth) <= tolerance)
-    return bool(near.all())

@@ -278,16 +278,8 @@ def part_role(exercise: Exercise, part: Part, say: Language) -> str:
 
 def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     """Yield what is to be shown, for any size."""
-    from symattn.calculus import library
-    from symattn.sheets.derivation import sheet, statement
-
     yield b.Paragraph(say("Prove each statement for any size, and justify every line."))
-    for place, part in enumerate(exercise.parts):
-        derivation = library.derivation(part.quantity)
-        head = sheet(derivation)
-        yield b.Heading((f"({letter(place)}) ", *head.heading, f" ({worth(part, say)})"))
-        yield b.Paragraph(head.subtitle)
-        yield from map(_lower, statement(derivation))
+    yield from proved(exercise, say)
 
 
 def _lower(block: b.Block) -> b.Block:
@@ -332,13 +324,16 @@ def _figure(figure: Decimal) -> t.Row:
     return t.MINUS_INFINITY if figure.is_infinite() else t.number(f"{figure:f}")
 
 
-def proved(exercise: Exercise) -> Iterator[b.Block]:
-    """The derivations that are asked for, line by line."""
+def proved(exercise: Exercise, asked: Language | None = None) -> Iterator[b.Block]:
+    """The derivations that are asked for, line by line; where they are ``asked`` in a language,
+    what each states, and its points."""
     from symattn.calculus import library
-    from symattn.sheets.derivation import sheet
+    from symattn.sheets.derivation import sheet, statement
 
     for place, part in enumerate(exercise.parts):
-        proof = sheet(library.derivation(part.quantity))
-        yield b.Heading((f"({letter(place)}) ", *proof.heading))
+        derivation = library.derivation(part.quantity)
+        proof = sheet(derivation)
+        points = (f" ({worth(part, asked)})",) if asked else ()
+        yield b.Heading((f"({letter(place)}) ", *proof.heading, *points))
         yield b.Paragraph(proof.subtitle)
-        yield from map(_lower, proof.blocks)
+        yield from map(_lower, statement(derivation) if asked else proof.blocks)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
@@ -20,7 +19,7 @@ from symattn.escaping import html_text, visible
 from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import At, InjectedFault, catalogue, figures, is_visible
-from symattn.exercises.marking.collecting import DEFAULT, Scheme
+from symattn.exercises.marking.collecting import DEFAULT
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
@@ -317,27 +316,13 @@ _TELLING = 3
 _SPECIAL = {c: f"&#{ord(c)};" for c in '}#~/"\\{'}
 
 
-@dataclass(frozen=True)
-class _Mistake:
-    """A wrong number, the part of its points that it gives, and what is said of it."""
-
-    number: Decimal
-    share: Fraction
-    feedback: str
-
-
-def cloze(
-    exercise: Exercise,
-    say: Language = ENGLISH,
-    solution: Sequence[b.Block] = (),
-    scheme: Scheme = DEFAULT,
-) -> str:
+def cloze(exercise: Exercise, say: Language = ENGLISH, solution: Sequence[b.Block] = ()) -> str:
     """The question of an exercise, as an element of Moodle's XML (see
     :func:`~symattn.exercises.quiz.quiz`).
 
     Blanks take what is within the tolerance of their part, and weigh what its points are; a
-    masked score is no blank. ``scheme`` says what is given for a common mistake, and for what
-    it propagates to. ``solution`` is shown behind the right answers.
+    masked score is no blank. Common mistakes, and what they propagate to, give what they give by
+    default. ``solution`` is shown behind the right answers.
 
     Raises :class:`Malformed` for proofs, and for numbers that hold symbols.
 
@@ -347,7 +332,7 @@ def cloze(
     >>> "{6:NUMERICAL:=0.50648" in made
     True
     """
-    return question("cloze", _ClozeQuestion(exercise, say, scheme).elements(solution))
+    return question("cloze", _ClozeQuestion(exercise, say).elements(solution))
 
 
 def escaped(html: str) -> str:
@@ -374,12 +359,11 @@ def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, i
 
 
 class _ClozeQuestion:
-    def __init__(self, exercise: Exercise, say: Language, scheme: Scheme) -> None:
+    def __init__(self, exercise: Exercise, say: Language) -> None:
         if exercise.is_proof:
             raise Malformed("a proof has no figures: cloze questions need another level")
         self.exercise = exercise
         self.say = say
-        self.scheme = scheme
         self.text = QuestionText(exercise, say)
         #: The exact values of all blanks, to a few digits more than are asked for, by part.
         self._near = {x.quantity: self._figures(x) for x in exercise.parts}
@@ -415,15 +399,17 @@ class _ClozeQuestion:
         near = self._near[part.quantity][at]
         tolerance = _digits(Decimal(1).scaleb(-part.places))
         wrong = (
-            f"~%{float(100 * mistake.share):g}%{_digits(mistake.number)}:{tolerance}"
-            f"#{escaped(mistake.feedback)}"
-            for mistake in self._mistakes(part, at, near)
+            f"~%{float(100 * share):g}%{_digits(number)}:{tolerance}#{escaped(feedback)}"
+            for number, share, feedback in self._mistakes(part, at, near)
         )
         return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}{''.join(wrong)}}}"
 
-    def _mistakes(self, part: Part, at: At, right: Decimal) -> Iterator[_Mistake]:
+    def _mistakes(
+        self, part: Part, at: At, right: Decimal
+    ) -> Iterator[tuple[Decimal, Fraction, str]]:
         """The common mistakes in an entry that are told apart from what is right and from
-        each other."""
+        each other: wrong numbers, the part of the points that each gives, and what is said of it.
+        """
         taken = [right]
         known = self._wrong[part.quantity].items()
         for fault, wrong in sorted(known, key=lambda item: self._is_propagated(item[0], part)):
@@ -431,14 +417,14 @@ class _ClozeQuestion:
             if number is None or not all(is_visible(x, number, part.places) for x in taken):
                 continue
             sentences = [fault.text(self.say) + "?"]
-            share = self.scheme.slip
+            share = DEFAULT.slip
             if self._is_propagated(fault, part):
-                share = self.scheme.follows
+                share = DEFAULT.follows
                 sentences.append(self.say.text("This follows from that mistake."))
                 if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
                     continue
             taken.append(number)
-            yield _Mistake(number, share, web.words(" ".join(sentences)))
+            yield number, share, web.words(" ".join(sentences))
             if len(taken) > _MISTAKES:
                 return
 

@@ -19,7 +19,7 @@ from symattn.escaping import html_text
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.faults import AnswerSet, Trial, VersionChain, nonsense
-from symattn.exercises.marking.collecting import DEFAULT, Scheme
+from symattn.exercises.marking.collecting import DEFAULT
 from symattn.expressions import typesetting as t
 from symattn.expressions.elementary import ELEMENTWISE
 from symattn.expressions.syntax import shown
@@ -321,11 +321,11 @@ _SETTINGS: Mapping[str, object] = {
 }  # fmt: skip
 
 
-def stack(exercises: Sequence[Exercise], say: Language = ENGLISH, scheme: Scheme = DEFAULT) -> str:
+def stack(exercises: Sequence[Exercise], say: Language = ENGLISH) -> str:
     """The question of an exercise, its versions as variants, as an element of
     Moodle's XML (see :func:`~symattn.exercises.quiz.quiz`).
 
-    ``scheme`` says what is given for common mistakes, and for what follows from earlier answers.
+    Common mistakes, and what follows from earlier answers, give what they give by default.
     Raises :class:`Malformed` for proofs, for operations that have no Maxima code
     and where the versions are no variants of each other.
 
@@ -335,15 +335,14 @@ def stack(exercises: Sequence[Exercise], say: Language = ENGLISH, scheme: Scheme
     >>> "f_3(s_2) := sa_softmax(s_2)" in made
     True
     """
-    return quiz.question("stack", _StackQuestion(VersionChain(exercises), say, scheme).elements())
+    return quiz.question("stack", _StackQuestion(VersionChain(exercises), say).elements())
 
 
 class _StackQuestion:
-    def __init__(self, chain: VersionChain, say: Language, scheme: Scheme) -> None:
+    def __init__(self, chain: VersionChain, say: Language) -> None:
         self.chain = chain
         self.first = chain.first
         self.say = say
-        self.follows, self.fault = float(scheme.follows), float(scheme.slip)
         self.text = quiz.QuestionText(chain.first, say)
 
     # -- code ----------------------------------------------------------------------
@@ -425,10 +424,10 @@ class _StackQuestion:
         yield close(f"r_{k}"), 1, ()
         if self.chain.sources[k]:
             follows = self.say("This agrees with your earlier answers, not all of which are right.")
-            yield close(f"c_{k}"), self.follows, follows
+            yield close(f"c_{k}"), float(DEFAULT.follows), follows
         for place, fault in enumerate(self.chain.faults[k]):
             remark: b.Line = fault.said(self.say)
-            yield close(f"z_{k}_{place}()"), self.fault, (*remark, "?")
+            yield close(f"z_{k}_{place}()"), float(DEFAULT.slip), (*remark, "?")
 
     # -- elements ------------------------------------------------------------------
 

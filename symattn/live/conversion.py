@@ -87,7 +87,7 @@ class _Conversion:
     def __init__(
         self, audit: Audit, article: Article, spelling: Spelling, case: str | None
     ) -> None:
-        self._audit, self._article = audit, article
+        self._article = article
         self._spelling = spelling
         self._rewriter = Rewriter(article)
         self._known = None if case is None else origin(article.path.parent / case).figures

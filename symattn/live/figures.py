@@ -17,7 +17,7 @@ from symattn.errors import Malformed, expected, short
 from symattn.escaping import visible
 from symattn.expressions import formulas as f
 from symattn.expressions import typesetting as t
-from symattn.expressions.shapes import show
+from symattn.expressions.shapes import rows_of, show
 from symattn.live.names import Kind
 from symattn.numbers.reading import Masked
 from symattn.printers import blocks as b
@@ -187,9 +187,7 @@ class Figures:
         if wanted.exact:
             cells = [[*map(_closed, row)] for row in quantity.rows]
         else:
-            found = quantity.decimal(wanted.places)
-            table = found if len(quantity.shape) == 2 else [found if quantity.shape else [found]]
-            cells = [[_decimal(entry) for entry in row] for row in table]
+            cells = [[*map(_decimal, row)] for row in rows_of(quantity.decimal(wanted.places))]
         return t.matrix(cells) if quantity.shape else cells[0][0]
 
     def mathematics(self, latex: str) -> str:

@@ -50,13 +50,11 @@ def computed(page: Node, folder: Path, allow_outside: bool = False) -> tuple[Nod
     error stands in their place. Files that it names are in ``folder`` or below, unless others
     are allowed. Raises :class:`Malformed`, with its place, for what is no page."""
     nodes = [*_walk(page)]
-    named = [node["value"].lstrip("/") for node in nodes if _called(node) == CASE]
+    named = next((node["value"].lstrip("/") for node in nodes if _called(node) == CASE), "")
     faults: list[str] = []
     source: Origin | SymattnError
     try:
-        if not named:
-            raise Malformed(_UNSAID)
-        source = named_origin(named[0], folder / named[0], folder, allow_outside)
+        source = named_origin(named, folder / named, folder, allow_outside, _UNSAID)
     except SymattnError as error:
         source = error
     for parent in nodes:

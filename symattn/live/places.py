@@ -91,16 +91,11 @@ def _block(source: str, span: Span, opened: re.Match[str]) -> Iterator[LiveFigur
     else:
         if opened["fence"].startswith(":"):
             start = span.start + opened.end()
-            yield from found_in(source, start, span.end)
+            for one in found(source[start : span.end]):
+                yield one._replace(span=Span(start + one.span.start, start + one.span.end))
         return
     if (known := spelled(name)) is not None:
         yield LiveFigure(span, known, text, "block")
-
-
-def found_in(source: str, start: int, end: int) -> Iterator[LiveFigure]:
-    """Yield those between two places of a text."""
-    for one in found(source[start:end]):
-        yield one._replace(span=Span(start + one.span.start, start + one.span.end))
 
 
 def _in_lines(source: str, start: int, end: int) -> Iterator[LiveFigure]:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 from sphinx.domains import Domain
 from sphinx.environment import BuildEnvironment
@@ -40,7 +39,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Add the roles, the directives, what computes the figures of a page, and what it may take
     and read."""
     app.add_role(_Domain.name, _Role(_Domain.name))
-    app.add_directive(_Domain.name, _directive(_Domain.name))
+    app.add_directive(_Domain.name, _Figure)
     app.add_domain(_Domain)
     app.add_transform(_Computed)
     app.add_config_value("symattn_allow_outside", False, "env", bool)
@@ -105,19 +104,17 @@ class _Role(SphinxRole):
         return [node], []
 
 
-def _directive(name: str) -> type[Directive]:
-    """The directive of that name: figures on lines of their own."""
+class _Figure(SphinxDirective):
+    """Figures on lines of their own."""
 
-    class Figure(SphinxDirective):
-        required_arguments = 1
-        final_argument_whitespace = True
+    required_arguments = 1
+    final_argument_whitespace = True
 
-        def run(self) -> list[nodes.Node]:
-            node = _standing_for(Asked("block", name, self.arguments[0]))
-            self.set_source_info(node)
-            return [node]
-
-    return Figure
+    def run(self) -> list[nodes.Node]:
+        # As an author spells it, unless it is inside the domain.
+        node = _standing_for(Asked("block", self.name.lower(), self.arguments[0]))
+        self.set_source_info(node)
+        return [node]
 
 
 def _inside(name: str) -> str:
@@ -143,7 +140,7 @@ class _Domain(Domain):
     roles = {_inside(name): _Role(name) for name in NAMES}  # noqa: RUF012
     directives = {  # noqa: RUF012
         _inside(CASE): _Case,
-        **{_inside(name): _directive(name) for name in NAMES},
+        **{_inside(name): _Figure for name in NAMES},
     }
 
     initial_data = {"pages": set()}  # noqa: RUF012

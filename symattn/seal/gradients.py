@@ -414,7 +414,9 @@ class Derivatives:
                 yield fresh(self._lemma(node, operands))
             names[node.serial] = made[-1]
             steps[node.serial] = made[::-1]
-        yield f"eapply slope_eq; [exact ({self._start} H{names[self._output.serial]}') |]."
+        lemma = "number_back" if self._upstream.is_number else "upstream_back"
+        loss = f"{lemma} {self._upstream.name} H{names[self._output.serial]}'"
+        yield f"eapply slope_eq; [exact ({loss}) |]."
         for node in reversed([*moving.values()]):
             name = names[node.serial]
             if uses[node.serial] > 1:
@@ -425,12 +427,6 @@ class Derivatives:
                 yield f"called D{name}' {called}."
             yield from (f"back E{step}'." for step in steps[node.serial])
         yield "reflexivity."
-
-    @property
-    def _start(self) -> str:
-        """The lemma of the loss."""
-        lemma = "number_back" if self._upstream.is_number else "upstream_back"
-        return f"{lemma} {self._upstream.name}"
 
     def _still(self, node: Node, place: int) -> str:
         """Return what an operand that does not move is, for a lemma."""

@@ -252,14 +252,11 @@ class Terms:
         """The array that is the gradient of a loss in what it is a function of."""
         assert loss.of is not None
         if loss not in self.gradients:
-            for array in self.names:
-                if slope_of(array, loss) is loss.of:
-                    self.gradients[loss] = array
-                    break
-            else:
-                own = Array(f"d{loss.name}", loss.of.axes)
-                self.names[own] = self._fresh.fresh(own.name)
-                self.gradients[loss] = own
+            known = (array for array in self.names if slope_of(array, loss) is loss.of)
+            if (found := next(known, None)) is None:
+                found = Array(f"d{loss.name}", loss.of.axes)
+                self.names[found] = self._fresh.fresh(found.name)
+            self.gradients[loss] = found
         return self.gradients[loss]
 
 

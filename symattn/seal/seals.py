@@ -20,7 +20,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from symattn.errors import EngineFailure, Malformed
+from symattn.errors import EngineFailure, Malformed, blamed_on
 from symattn.escaping import json_text
 from symattn.seal.theorems import LIBRARY, File, Theorem, library
 from symattn.tables.file import content
@@ -166,12 +166,10 @@ def _tried(file: File) -> list[str]:
     """Sentences that state and prove each theorem, and go on where one is refused."""
     sentences = [file.head()]
     for part in file.parts:
-        if isinstance(part, str) or part.proof is None:
-            sentences.append(part if isinstance(part, str) else part.text())
-        else:
+        sentences.append(part if isinstance(part, str) else part.text())
+        if isinstance(part, Theorem) and part.proof is not None:
             # There is a proof to abort in any case.
-            sentences += [part.text(), "Goal True.", "Abort All."]
-            sentences.append(f'Goal True. idtac "{_DONE}". Abort.')
+            sentences += ["Goal True.", "Abort All.", f'Goal True. idtac "{_DONE}". Abort.']
     return sentences
 
 
@@ -338,7 +336,5 @@ def _difference(there: bytes, wanted: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    try:
+    with blamed_on(path):
         return content(path, "the file", "seal", _AGAIN)
-    except Malformed as error:
-        raise Malformed(error.faults, str(path)) from None

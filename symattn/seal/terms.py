@@ -7,12 +7,13 @@ walkthroughs and lines of derivations are stated in the same terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from math import isqrt
 from operator import add, mul, sub, truediv
 from typing import Any, Literal, cast
 
 from flint import arb, fmpq
+from flint.utils.flint_exceptions import DomainError
 
 from symattn.expressions.elementary import ELEMENTARY
 from symattn.expressions.trees import (
@@ -395,16 +396,9 @@ def _operated(sign: str, x: fmpq | arb, y: fmpq | arb) -> fmpq | arb:
 
 def _applied(name: str, x: fmpq | arb) -> fmpq | arb:
     if isinstance(x, fmpq):
-        if name == "sqrt" and (root := _root(x)) is not None:
-            return root
+        if name == "sqrt":
+            with suppress(DomainError):
+                return x.sqrt()
         if (exact := BY_COQ[name].exact) is not None and x == exact[0]:
             return fmpq(exact[1])
     return arb(getattr(arb(x), BY_COQ[name].name)())
-
-
-def _root(x: fmpq) -> fmpq | None:
-    """The root of a rational number that is a square, else None."""
-    if x < 0:
-        return None
-    root = fmpq(isqrt(int(x.p)), isqrt(int(x.q)))
-    return root if root * root == x else None

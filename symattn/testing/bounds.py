@@ -178,8 +178,6 @@ def _finite(condition: Array, bound: Array) -> Bound:
 
 def _below(parts: list[Bound], axis: int) -> Bound:
     """The rows of blocks below each other."""
-    if len(parts) == 1:
-        return parts[0]
     pairs = zip(*((part.condition, part.bound) for part in parts), strict=True)
     return Bound(*(np.concatenate(arrays, axis) for arrays in pairs))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from symattn.errors import Malformed, expected
 from symattn.numbers.float_formats import FloatFormat
@@ -23,28 +23,15 @@ _Inputs = tuple[Any, Any, Any]
 _Differentiated = tuple[Any, tuple[Any, ...]]
 
 
-class Framework(Protocol):
-    """A package, by what is asked of it."""
+class Framework:
+    """A package, by what is asked of it: NumPy unless others say otherwise; its bfloat16 and
+    float8 are those of ml_dtypes."""
 
     #: Whether it can differentiate kernels itself.
-    differentiates: bool
-
-    def array(self, values: Array, form: FloatFormat) -> Any:
-        """An array of its own; the values are numbers of the format."""
-
-    def flags(self, values: Flags) -> Any:
-        """A mask of its own."""
-
-    def gradients(self, function: Kernel, inputs: _Inputs, upstream: Any) -> _Differentiated:
-        """Return what a kernel gives, and the gradients of ``sum(upstream * output)``."""
-
-
-class _NumPy:
-    """NumPy; bfloat16 and float8 are those of ml_dtypes."""
-
     differentiates = False
 
     def array(self, values: Array, form: FloatFormat) -> Any:
+        """An array of its own; the values are numbers of the format."""
         if form in ("float16", "float32", "float64"):
             return values.astype(form)
         import ml_dtypes
@@ -52,13 +39,15 @@ class _NumPy:
         return values.astype(getattr(ml_dtypes, form))
 
     def flags(self, values: Flags) -> Any:
+        """A mask of its own."""
         return values
 
     def gradients(self, function: Kernel, inputs: _Inputs, upstream: Any) -> _Differentiated:
-        raise Malformed("backward: NumPy has no automatic differentiation, expected a function")
+        """Return what a kernel gives, and the gradients of ``sum(upstream * output)``."""
+        raise NotImplementedError
 
 
-class _Torch:
+class _Torch(Framework):
     """PyTorch; gradients are its autograd's."""
 
     differentiates = True
@@ -82,7 +71,7 @@ class _Torch:
         return result, torch.autograd.grad(_output_of(result), leaves, upstream)
 
 
-class _Jax:
+class _Jax(Framework):
     """JAX; gradients are those of ``jax.vjp``."""
 
     differentiates = True
@@ -116,7 +105,7 @@ class _Jax:
 
 
 _FRAMEWORKS: Mapping[FrameworkName, Framework] = {
-    "numpy": _NumPy(),
+    "numpy": Framework(),
     "torch": _Torch(),
     "jax": _Jax(),
 }

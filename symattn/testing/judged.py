@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite, log10, nan, prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -406,14 +407,9 @@ def _short(figure: float) -> str:
     )
 
 
-def _plain(data: object) -> dict[str, object]:
-    def clean(x: object) -> object:
-        if isinstance(x, float):
-            return x if isfinite(x) else None
-        if isinstance(x, dict):
-            return {key: clean(value) for key, value in x.items()}
-        return [clean(y) for y in x] if isinstance(x, list | tuple) else x
-
-    cleaned = clean(data)
-    assert isinstance(cleaned, dict)
-    return cleaned
+def _plain(data: Any) -> Any:
+    if isinstance(data, float):
+        return data if isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    return [*map(_plain, data)] if isinstance(data, list | tuple) else data

@@ -390,11 +390,9 @@ def _called(
     """Return what a kernel gives, by name, its gradients too."""
     q, k, v = (made_by.array(*x) for x in tables)
     inputs = q, k, v
-    if upstream is None:
+    if upstream is None or not (backward or made_by.differentiates):
         return parts_of(function(*inputs))
     above = made_by.array(*upstream)
-    if backward is None and not made_by.differentiates:
-        return parts_of(function(*inputs))
     if backward is None:
         result, gradients = made_by.gradients(function, inputs, above)
     else:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import count
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.follow_through import Positions, parsed_json, read_tree
 from symattn.limits import BYTES
 from symattn.spelling import whole
-from symattn.tables.file import content, parsed
+from symattn.tables.file import content, decoded, parsed
 
 #: The columns of a table with one answer in a row; of these a wide one has the first two.
 _LONG = ("student", "version", "quantity", "row", "column", "answer")
@@ -239,10 +239,9 @@ def scheme_of(path: Path) -> Scheme:
 def text_of(data: bytes) -> str:
     """The text of a table. Raises :class:`Malformed` where it is not UTF-8."""
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"not UTF-8 text: byte {error.start} can't be read"
-        raise Malformed(f"{message}; save it as 'CSV UTF-8'") from None
+        return decoded(data)
+    except Malformed as error:
+        raise Malformed(f"{error}; save it as 'CSV UTF-8'") from None
 
 
 #: What the table is called in the folder of the feedback.
@@ -413,7 +412,7 @@ def read_list(text: str, versions: int) -> list[tuple[str, int]]:
     faults = Faults()
     students: dict[str, int] = {}
     first, last = (1, versions) if versions else (0, 0)
-    turn = (first + k % max(versions, 1) for k in count())
+    turn = cycle(range(first, last + 1))
     for line, row in rows[1:]:
         cells = dict(zip(names, (" ".join(cell.split()) for cell in row), strict=False))
         name, asked = cells.get("student", ""), cells.get("version", "")

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 from typing import Literal, NamedTuple, get_args
 
 from symattn.errors import Fault, Faults, Malformed, SymattnError, expected, short
 from symattn.exercises.exercise import Exercise, Part
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Shape, show
+from symattn.expressions.shapes import show
 from symattn.expressions.syntax import gradient_name
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
@@ -131,9 +132,7 @@ def points_text(points: Fraction) -> str:
     >>> points_text(Fraction(15, 2)), points_text(Fraction(22, 3)), points_text(Fraction(4))
     ('7.5', '7.33', '4')
     """
-    hundredths = points * 100
-    rounded = Decimal((2 * hundredths.numerator + hundredths.denominator)
-                      // (2 * hundredths.denominator)).scaleb(-2)  # fmt: skip
+    rounded = Decimal(floor(points * 100 + Fraction(1, 2))).scaleb(-2)
     return f"{rounded.normalize() if rounded % 1 else rounded.to_integral_value():f}"
 
 
@@ -300,8 +299,9 @@ class Collector:
         self.faults = Faults()
         self.scheme: Scheme | None = None
         # All versions ask for the same.
-        self._asked = next(iter(exercises.values()))
-        self._names = {part.quantity: self._asked.shape(part) for part in self._asked.parts}
+        self.asked = next(iter(exercises.values()))
+        #: The shape of each quantity that is asked for.
+        self.shapes = {part.quantity: self.asked.shape(part) for part in self.asked.parts}
 
     def answers(self) -> Answers:
         """All that was read."""
@@ -356,11 +356,6 @@ class Collector:
             raise Malformed(f"expected a version, one of {wanted}, found {short(text)!r}")
         return int(match[1])
 
-    @property
-    def first(self) -> int:
-        """Return what rows and columns are counted from."""
-        return self._asked.first
-
     def blank(self, label: str) -> Blank:
         """The blank of ``S[0, 1]``. Raises :class:`Malformed` where there is none."""
         if label not in self._blanks:
@@ -385,18 +380,18 @@ class Collector:
     def quantity(self, text: str) -> str:
         """Return what is asked for, by its name. Raises :class:`Malformed` for anything else."""
         text = text.strip()
-        if text in self._names:
+        if text in self.shapes:
             return text
-        if (name := self._asked.case.program.known(text)) in self._names:
+        if (name := self.asked.case.program.known(text)) in self.shapes:
             return name
         if name is not None:
-            known = ", ".join(self._names)
+            known = ", ".join(self.shapes)
             raise Malformed(f"{text} is not asked for: expected one of {known}")
-        raise Malformed(f"unknown name {short(text)!r}: {expected(text, self._names)}")
+        raise Malformed(f"unknown name {short(text)!r}: {expected(text, self.shapes)}")
 
     def at(self, name: str, indices: Sequence[object]) -> Blank:
         """The blank of a quantity at its indices, counted as on the exercise."""
-        shape, first = self._names[name], self._asked.first
+        shape, first = self.shapes[name], self.asked.first
         if len(indices) != len(shape):
             wanted = ("no index", "one index", "a row and a column")[len(shape)]
             raise Malformed(f"{name} is {show(shape)}: expected {wanted}, found {len(indices)}")
@@ -427,10 +422,6 @@ class Collector:
         except Malformed:
             draft.unread[blank] = text
             raise
-
-    def shape(self, name: str) -> Shape:
-        """The shape of what is asked for."""
-        return self._names[name]
 
 
 def _listed(known: Iterable[int]) -> str:

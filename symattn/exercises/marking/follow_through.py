@@ -284,9 +284,9 @@ class _AnswerTree:
         self, student: str, where: tuple[Key, ...], name: str, indices: tuple[int, ...], value: Any
     ) -> None:
         """Answers nested in the shape of a quantity; what is too short is left blank."""
-        shape = self.collector.shape(name)
+        shape = self.collector.shapes[name]
         if len(indices) == len(shape):
-            first = self.collector.first
+            first = self.collector.asked.first
             at = [index + first for index in indices]
             return self._answer(student, self.collector.at(name, at), value)
         wanted = shape[len(indices)]

@@ -155,8 +155,7 @@ class _Judging:
     def _judge(self, part: Part) -> None:
         name = part.quantity
         tracks = (self._sound, self._own, self._loose)
-        sound, own, loose = (track.computed(name) for track in tracks)
-        ways = _Ways(sound, own, loose, self._examiner.rounded[name])
+        ways = [*(track.computed(name) for track in tracks), self._examiner.rounded[name]]
         for blank in self._examiner.blanks(part):
             if blank not in self._script.answers:
                 self._outcomes[blank] = "unread" if blank in self._script.unread else "blank"
@@ -176,15 +175,18 @@ class _Judging:
         blank: Blank,
         entry: EntryValue,
         printed: PrintedNumber | None,
-        ways: _Ways,
+        ways: Sequence[Sequence[Sequence[arb | None]]],
     ) -> tuple[Outcome, bool]:
-        """Return what an answer is, but for slips; and whether it only has too few places."""
-        _, i, j = blank
+        """Return what an answer is, but for slips; and whether it only has too few places.
+
+        The ``ways`` are what a step makes of sound answers, of the student's own, of these as they
+        may have been before they were rounded, and of right numbers each rounded as was asked.
+        """
+        sound, own, loose, rounded = (way[blank.i][blank.j] for way in ways)
         if printed is None or entry.is_masked:
             if printed is None and entry.is_masked:
                 return "right", False
-            own = printed is None and ways.own[i][j] is None
-            return ("follows" if own else "wrong"), False
+            return ("follows" if printed is None and own is None else "wrong"), False
         tolerance = fmpq(part.tolerance.numerator, part.tolerance.denominator)
         standard = Standard(self._examiner.exercise.case.rounding, tolerance)
         # Who can't be refuted is right.
@@ -198,9 +200,9 @@ class _Judging:
         with precision(self._bits):
             reach = arb(max(tolerance, printed.unit / 2) if tells else tolerance)
             near = _Near(arb(printed.value), reach, entry.ball(self._bits))
-            if near.comes_of(ways.sound[i][j]) or near.is_in(ways.rounded[i][j]):
+            if near.comes_of(sound) or near.is_in(rounded):
                 return "early", False
-            if near.comes_of(ways.own[i][j]) or near.tells(ways.loose[i][j]):
+            if near.comes_of(own) or near.tells(loose):
                 return "follows", False
         return "wrong", False
 
@@ -291,44 +293,34 @@ class _Judging:
         )
 
 
-class _Ways(NamedTuple):
-    """What a step makes of sound answers, of the student's own, of these as they may have
-    been before they were rounded, and of right numbers each rounded as was asked."""
+class _Near(NamedTuple):
+    """Whether a wrong answer is what is computed in some way: how far it reaches, and what would
+    be right."""
 
-    sound: Sequence[Sequence[arb | None]]
-    own: Sequence[Sequence[arb | None]]
-    loose: Sequence[Sequence[arb | None]]
-    rounded: Sequence[Sequence[arb | None]]
-
-
-class _Near:
-    """Whether a wrong answer is what is computed in some way."""
-
-    def __init__(self, number: arb, reach: arb, truth: arb) -> None:
-        self._number = number
-        self._reach = reach
-        self._off = abs(number - truth)
+    answer: arb
+    reach: arb
+    truth: arb
 
     def comes_of(self, number: arb | None) -> bool:
         """Return whether the answer is that number, as far as it is rounded."""
         if number is None or not number.is_finite():
             return False
-        return not abs(self._number - number) > self._reach
+        return not abs(self.answer - number) > self.reach
 
     def is_in(self, number: arb | None) -> bool:
         """Return whether the answer is one of those numbers, which are rounded already, and are
         few."""
-        if number is None or number.rad() > self._reach * FEW:
+        if number is None or number.rad() > self.reach * FEW:
             return False
-        return bool(number.contains(self._number))
+        return bool(number.contains(self.answer))
 
     def tells(self, number: arb | None) -> bool:
         """Return whether the answer is one of those numbers, which are few enough to tell them from
         the right one."""
         if number is None or not self.comes_of(number):
             return False
-        is_nearer = abs(self._number - number.mid()) < self._off
-        return bool(is_nearer and number.rad() * 2 < self._off)
+        off = abs(self.answer - self.truth)
+        return bool(abs(self.answer - number.mid()) < off and number.rad() * 2 < off)
 
 
 def _taken(printed: PrintedNumber | None, part: Part) -> PrintedNumber | None:

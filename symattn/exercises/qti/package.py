@@ -14,7 +14,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from symattn.exercises import questions, quiz
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.faults import At
-from symattn.exercises.marking.collecting import DEFAULT, Scheme
 from symattn.exercises.qti.processing import Blanks, Processing
 from symattn.exercises.qti.vocabulary import Vocabulary, written
 from symattn.languages.language import ENGLISH, Language
@@ -43,7 +42,6 @@ def item(
     vocabulary: Vocabulary,
     say: Language = ENGLISH,
     solution: Sequence[b.Block] = (),
-    scheme: Scheme = DEFAULT,
 ) -> str:
     """The item of an exercise, as a file in that vocabulary.
 
@@ -60,7 +58,7 @@ def item(
     39
     """
     maker = _Essay if exercise.is_proof else _Figures
-    return maker(exercise, vocabulary, say, solution, scheme).written()
+    return maker(exercise, vocabulary, say, solution).written()
 
 
 @dataclass
@@ -69,7 +67,6 @@ class _Item:
     v: Vocabulary
     say: Language
     solution: Sequence[b.Block]
-    scheme: Scheme
 
     def document(self, *inside: str) -> str:
         return self.v.document(
@@ -88,7 +85,7 @@ class _Figures(_Item):
     def written(self) -> str:
         self.blanks = Blanks(self.exercise)
         self.text = quiz.QuestionText(self.exercise, self.say, _ON)
-        self.processing = Processing(self.blanks, self.v, self.scheme)
+        self.processing = Processing(self.blanks, self.v)
         rules = [*self.processing.rules()]
         shown = _ON.printed(self.solution)
         if self.solution:

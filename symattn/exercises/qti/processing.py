@@ -19,11 +19,11 @@ from itertools import product
 from typing import NamedTuple
 
 from symattn.errors import Malformed, Undecided
-from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.faults import At, VersionChain, figures
-from symattn.exercises.marking.collecting import DEFAULT, Outcome, Scheme
+from symattn.exercises.exercise import Exercise
+from symattn.exercises.faults import At, VersionChain, figures, inputs
+from symattn.exercises.marking.collecting import DEFAULT, Outcome
 from symattn.exercises.marking.judging import FEW, Examiner
-from symattn.exercises.qti.vocabulary import Vocabulary, plain
+from symattn.exercises.qti.vocabulary import Vocabulary
 from symattn.expressions.elementary import ELEMENTARY, Elementwise
 from symattn.numbers import rounding
 from symattn.numbers.reading import MASKED, Masked
@@ -142,21 +142,11 @@ def _called(name: str, x: Expression) -> Operation:
     return Operation("math-operator", (x,), {"name": name})
 
 
-def distance(x: Expression, y: Expression) -> Operation:
-    """Return how far two numbers are from each other."""
-    return _called("abs", Operation("subtract", (x, y)))
-
-
 def _keeps(node: Node, i: int, j: int, mask: LazyGrid[Expression]) -> bool:
     kept = mask.number(i, j)
     if not isinstance(kept, float):
         raise Malformed("the mask rests on answers")
     return kept != 0
-
-
-def arithmetic() -> Entrywise[Expression]:
-    """The arithmetic of programs on answers."""
-    return Entrywise(Answers(), _keeps)
 
 
 class Writer:
@@ -172,7 +162,7 @@ class Writer:
         """An expression as an element."""
         match expression:
             case float():
-                return self.v("base-value", plain(repr(expression)), base_type="float")
+                return self.v("base-value", repr(expression), base_type="float")
             case Variable(name):
                 return self.v("variable", identifier=name)
             case Place(container, number):
@@ -258,29 +248,25 @@ class Blanks:
         """The exact values of each part, to many digits."""
         return {k: self._numbers(k, self.chain.nodes[k]) for k in self.chain.parts}
 
-    def part(self, k: int) -> Part:
-        """The part of that number."""
-        return self.chain.parts[k]
-
     def faulty(self, k: int) -> list[Numbers]:
         """Return what each common mistake in a part makes of its blanks."""
-        quantity = self.part(k).quantity
+        quantity = self.chain.parts[k].quantity
         return [self._numbers(k, fault.nodes[quantity]) for fault in self.chain.faults[k]]
 
     def _numbers(self, k: int, node: Node) -> Numbers:
-        part = self.part(k)
+        part = self.chain.parts[k]
         return figures(self.exercise, part, node, part.places + _MORE)
 
     def around(self, k: int, number: Decimal) -> Near:
         """Return what is within the tolerance of a part around a number."""
-        reach = self.part(k).tolerance * (1 + _FLOAT)
+        reach = self.chain.parts[k].tolerance * (1 + _FLOAT)
         exact = Fraction(number)
         return Near(float(exact - reach), float(exact + reach))
 
     def early(self, k: int, at: At) -> Iterator[Near]:
         """Yield what comes of rounding too early: what right numbers give that were rounded on the
         way, and what has fewer places than asked for."""
-        part = self.part(k)
+        part = self.chain.parts[k]
         ball = self._examiner.rounded[part.quantity][at[0]][at[1]]
         if ball is not None and ball.rad() <= FEW * float(part.tolerance):
             yield Near(float(ball.lower()), float(ball.upper()))
@@ -301,24 +287,21 @@ class Blanks:
         if not sources:
             return None
 
+        given = inputs(self.exercise.case)
+
         def leaf(node: Node) -> LazyGrid[Expression] | None:
-            if node is self.exercise.solution.program.upstream:
-                return _known(self.exercise.case.upstream)
             if node.op == "given":
-                return _known(self.exercise.case.given[node.extra])
-            if (j := sources.get(node.serial)) is not None:
-                rows, columns = node.grid
-                return LazyGrid(rows, columns, lambda i, l: self._answered(j, (i, l), own))
-            return None
+                return _known(given[node.extra])
+            if (j := sources.get(node.serial)) is None:
+                return None
+            asked = self.right[j]
+            return LazyGrid(*node.grid, lambda *at: Variable(own(j, at)) if at in asked else MASKED)
 
         try:
-            computed = Run(arithmetic(), leaf).work(self.chain.nodes[k])
+            computed = Run(Entrywise(Answers(), _keeps), leaf).work(self.chain.nodes[k])
             return {at: computed.number(*at) for at in self.right[k]}
         except (Malformed, ArithmeticError, ValueError):
             return None
-
-    def _answered(self, j: int, at: At, own: Callable[[int, At], str]) -> Expression | Masked:
-        return Variable(own(j, at)) if at in self.right[j] else MASKED
 
 
 def _known(rows: Sequence[Sequence[object]]) -> LazyGrid[Expression]:
@@ -326,15 +309,12 @@ def _known(rows: Sequence[Sequence[object]]) -> LazyGrid[Expression]:
 
 
 class Processing:
-    """The rules of an item, and the variables that they use.
+    """The rules of an item, and the variables that they use; answers that are not right are worth
+    what they are by default."""
 
-    ``scheme`` says what answers are worth that are not right.
-    """
-
-    def __init__(self, blanks: Blanks, vocabulary: Vocabulary, scheme: Scheme = DEFAULT) -> None:
+    def __init__(self, blanks: Blanks, vocabulary: Vocabulary) -> None:
         self.blanks = blanks
         self.v = vocabulary
-        self.scheme = scheme
         self._writer = Writer(vocabulary)
 
     # -- names -------------------------------------------------------------------------
@@ -405,8 +385,8 @@ class Processing:
         if early := [*self.blanks.early(k, at)]:
             cases.append((self._within(name, early), self._is(k, at, "early")))
         if follows is not None:
-            tolerance = float(self.blanks.part(k).tolerance * (1 + _FLOAT))
-            off = distance(Variable(name), follows)
+            tolerance = float(self.blanks.chain.parts[k].tolerance * (1 + _FLOAT))
+            off = _called("abs", Operation("subtract", (Variable(name), follows)))
             near = self.v("lte", self._writer(off), self._writer(tolerance))
             earlier = [self._variable(f"OFF_{j}") for j in self.blanks.chain.sources[k]]
             cases.append((self.v("and", near, self.v("or", *earlier)), self._is(k, at, "follows")))
@@ -439,7 +419,7 @@ class Processing:
         return tests[0] if len(tests) == 1 else self.v("or", *tests)
 
     def _is(self, k: int, at: At, outcome: Outcome) -> str:
-        share = float(self.scheme.worth(outcome))
+        share = float(DEFAULT.worth(outcome))
         is_so = self.named(_name("IS", k, at), outcome)
         worth = self.v("set-outcome-value", self._writer(share), identifier=_name("SHARE", k, at))
         return is_so + worth if share else is_so

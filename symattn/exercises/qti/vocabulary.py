@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from symattn.escaping import html_attribute, html_text
+from symattn.escaping import html_attribute
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,6 @@ def written(tag: str, /, *inside: str, **attributes: object) -> str:
     listed = "".join(f' {x}="{html_attribute(str(y))}"' for x, y in attributes.items() if x)
     whole = "".join(inside)
     return f"<{tag}{listed}>{whole}</{tag}>" if whole else f"<{tag}{listed}/>"
-
-
-def plain(text: object) -> str:
-    """Text inside an element."""
-    return html_text(str(text))
 
 
 QTI_3 = Vocabulary(
