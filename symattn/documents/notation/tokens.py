@@ -225,6 +225,16 @@ def _letters(run: NotationToken) -> Iterator[NotationToken]:
 def _sign(found: NotationToken, latex: bool, string: str) -> Iterator[NotationToken]:
     """A command, an operator or any other character."""
     text = found.text
+    over, slash, under = unicodedata.normalize("NFKC", text).partition("\u2044")
+    if slash and under:
+        # "½" is a number by another two.
+        start, end = found.start, found.end
+        yield NotationToken("open", "(", start, start, found.spaced)
+        yield NotationToken("number", over, start, start)
+        yield NotationToken("operator", "/", start, start)
+        yield NotationToken("number", under, start, end)
+        yield NotationToken("close", ")", end, end)
+        return
     kind, spelt = SIGNS.get(text, ("", text))
     if kind == "prime" and not (latex or len(text) > 1 or is_prime(string, found.start)):
         kind = "other"

@@ -380,7 +380,9 @@ LIBRARY |= {
 def softmax(x: Any, axis: Any = None, **_: Any) -> Any:
     """Shares along an axis, the last one where none is told."""
     values = array(x)
-    axis = -1 if axis is None else axis
+    if axis is None:
+        # What PyTorch takes where nothing is said depends on how many axes there are.
+        axis = 0 if values.is_torch and values.data.ndim == 3 else -1
     # Any number may be subtracted; the middle of the largest keeps the exponentials small.
     top = each(_middle, reduce(values, "maximum", axis, True))
     powers = each(lambda v, m: (ball(v) - m).exp(), values, top)
@@ -424,6 +426,8 @@ def layer_norm(
     x: Any, normalized_shape: Any = None, weight: Any = None, bias: Any = None, eps: Any = None
 ) -> Any:
     """Each row less its mean, over its deviation (Ba et al. 2016)."""
+    if isinstance(normalized_shape, list | tuple) and len(normalized_shape) > 1:
+        raise Lost
     eps = number_of(eps, "1e-5")
     off = each(OPERATORS["Sub"], x, _mean(x, -1, True))
     width = each(lambda v: (ball(v) + eps).sqrt(), _var(x, -1, True, 0))
@@ -795,7 +799,7 @@ def layer(name: str, arguments: Sequence[Any], given: Mapping[str, Any], draw: M
         case "LayerNorm":
             width = own["normalized_shape"]
             weights = {"weight": filled(width, 1), "bias": filled(width, 0)}
-            return Thing(name, {**weights, "eps": own.get("eps")})
+            return Thing(name, {**weights, "eps": own.get("eps"), "normalized_shape": width})
         case "Dropout":
             return Thing(name, {"p": own.get("p", arb("0.5"))})
     if name not in _PLAIN:
@@ -817,7 +821,9 @@ def run_layer(thing: Thing, arguments: Sequence[Any], called: Meaning) -> Any:
         case "Embedding":
             return made(own["weight"].data[array(arguments[0]).data.astype(int)], own["weight"])
         case "LayerNorm":
-            return layer_norm(arguments[0], None, own["weight"], own["bias"], own["eps"])
+            return layer_norm(
+                arguments[0], own["normalized_shape"], own["weight"], own["bias"], own["eps"]
+            )
         case "Dropout":
             p = own["p"]
             if is_unknown(p) or not p == 0:

@@ -307,30 +307,30 @@ class Machine:
         self.shown.append(Shown(self._node, self._piece, (None,), "printed"))
 
     def _lose(self, node: ast.stmt, scope: _Scope) -> None:
-        """Forget what a statement may have assigned or changed."""
+        """Forget what a statement may have assigned or changed; what it assigns may change what it
+        names from then on, as an optimizer does."""
+        known: list[Any] = []
         for part in ast.walk(node):
-            changed: ast.expr | None = None
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                with suppress(KeyError):
+                    known.append(scope.find(part.id))
+        for part in ast.walk(node):
+            changed: Sequence[ast.expr] = ()
             match part:
                 case ast.Name(name, ast.Store() | ast.Del()):
-                    scope.set(name, Unknown())
+                    scope.set(name, Unknown(known))
                 case ast.FunctionDef(name) | ast.ClassDef(name):
                     scope.set(name, Unknown())
-                case ast.Attribute(changed, _, ast.Store()) | ast.Subscript(
-                    changed, _, ast.Store()
-                ):
-                    pass
-                case ast.Call(func=ast.Attribute(changed)):
-                    pass
-            while isinstance(changed, ast.Attribute | ast.Subscript):
-                changed = changed.value
-            if isinstance(changed, ast.Name):
+                case ast.Attribute(of, _, ast.Store()) | ast.Subscript(of, _, ast.Store()):
+                    changed = [of]
+                case ast.Call(func=ast.Attribute(of), args=given):
+                    is_alone = isinstance(node, ast.Expr) and node.value is part
+                    changed = [of, *given] if is_alone else [of]
+                case ast.Call(args=given):
+                    changed = given
+            for one in changed:
                 with suppress(KeyError):
-                    self._spoil(scope.find(changed.id))
-            if isinstance(part, ast.Call):
-                with suppress(Exception):
-                    if isinstance(scope.find(_root(part.func)), _Function | _Class | Unknown):
-                        for given in part.args:
-                            self._spoil(scope.find(_root(given)))
+                    self._spoil(scope.find(_root(one)))
 
     @staticmethod
     def _spoil(value: Any) -> None:
@@ -433,9 +433,11 @@ class Machine:
                 if isinstance(owner, Array):
                     keys = self._keys(key, scope)
                     owner.birth = None
-                    owner.data[keys] = value.data if isinstance(value, Array) else (
-                        array(value).data if isinstance(value, list) else value
-                    )  # fmt: skip
+                    stored = array(value)
+                    if all(isinstance(one, int) for one in owner.data.flat):
+                        # An array of whole numbers keeps no others.
+                        stored = array(cast(stored, "int"))
+                    owner.data[keys] = stored.data if stored.data.ndim else stored.data.item()
                 elif isinstance(owner, list | dict):
                     owner[_key(self.value(key, scope))] = value
                 else:
@@ -455,9 +457,10 @@ class Machine:
     def _augment(self, target: ast.expr, op: ast.operator, value: Any, scope: _Scope) -> None:
         before = self.value(_loaded(target), scope)
         after = self.binary(op, before, value)
-        if isinstance(before, Array) and isinstance(after, Array):
+        if isinstance(before, Array):
             # It changes for all that share it.
-            before.birth, before.data[...] = None, after.data
+            before.birth = None
+            before.data[...] = after.data if isinstance(after, Array) else NOBODY_KNOWS
         elif isinstance(before, list) and isinstance(op, ast.Add):
             before.extend(self.items(value))
         else:
@@ -857,7 +860,7 @@ class Machine:
                     self._run(begin, [thing, *given], keys)
                 return thing
             case Thing(kind=_Class() as kind):
-                for name in ("forward", "__call__", "call"):
+                for name in ("__call__", "forward", "call"):
                     with suppress(KeyError):
                         return self._run(kind.find(name), [function, *given], keys)
             case Thing(kind="Dropout") if self._is_evaluated:
@@ -932,8 +935,10 @@ class Machine:
             raise Lost
         if (path.startswith("torch.nn.") and name[:1].isupper()) or name == "Parameter":
             return library.layer(name, given, keys, lambda shape: self._born(shape, is_torch=True))
+        if isinstance(keys.get("out"), Array):
+            keys["out"].lose()
         if name not in LIBRARY:
-            raise Lost
+            return Unknown((*given, *keys.values()))
         if any(isinstance(one, Unknown) for one in (*given, *keys.values())):
             return Unknown()
         if (

@@ -30,7 +30,7 @@ from symattn.documents.text import Span, Text
 from symattn.documents.trees import PrintedFigure
 from symattn.expressions import syntax
 from symattn.limits import RUN
-from symattn.numbers.balls import Exhausted, precision, task
+from symattn.numbers.balls import Exhausted, charge, precision, task
 from symattn.programs.operands import ExactNumber
 from symattn.spelling import written
 
@@ -188,20 +188,23 @@ class _Turn:
         for block in blocks:
             turns = session(block.text) if block.kind == "code" else []
             for kind, text in turns:
-                if kind != "code" or not self._program(text):
+                if kind != "code":
                     self._output(text, ("printed", "valued"))
+                else:
+                    self._program(text)
             if turns or block.kind not in ("code", "output"):
                 continue
             if block.kind == "output" and self.is_notebook:
                 self._output(block.text, ("printed", "valued"))
-            elif not self._program(block.text):
-                self._output(block.text, ("printed",))
+            elif not self._output(block.text, ("printed",)):
+                self._program(block.text)
 
-    def _program(self, text: Text) -> bool:
-        """Run a text; return whether it is a program."""
+    def _program(self, text: Text) -> None:
+        """Run a text, if it is a program."""
         pieces = [*code.parsed_pieces(text)]
         if not any(_does(parsed) if parsed else _RESULT.search(x.string) for x, parsed in pieces):
-            return False
+            self._behind += 1
+            return
         self._behind = 0
         last: list[Shown] = []
         for piece, parsed in pieces:
@@ -212,7 +215,6 @@ class _Turn:
             else:
                 lines = [*parsed.comments.values()]
                 any(self._remark(last, lines[:end]) for end in range(len(lines), 0, -1))
-        return True
 
     def _chained(self, piece: Text) -> list[Shown]:
         """Run what is Python but for a result behind another sign of equality; return what it
@@ -234,24 +236,22 @@ class _Turn:
         self._pieces.append(parsed)
         return self._machine.shown[start:]
 
-    def _output(self, text: Text, hows: Collection[How]) -> None:
-        """A text behind a program that may be what it shows in these ways."""
-        self._behind += 1
-        if self._behind > _BEHIND:
-            return
+    def _output(self, text: Text, hows: Collection[How]) -> bool:
+        """Take a text behind a program, if it is what that shows in these ways; return whether it
+        is."""
         tokens = [*_tokens(text.lines())]
-        if len(tokens) > _LONGEST:
-            return
+        if self._behind >= _BEHIND or len(tokens) > _LONGEST:
+            return False
         every = self._machine.shown[self._taken :]
         # Of values by themselves only the last is shown.
         shown = [x for x in every if x.how == "printed" or (x.how in hows and x is every[-1])]
         places = _placed(shown, tokens)
-        covered = sum(len(shown[k].tokens) for k, _ in places)
-        if not places or covered * 2 < len(tokens):
-            return
+        if not places or 2 * sum(len(shown[k].tokens) for k, _ in places) < len(tokens):
+            return False
         for k, at in _told(shown, places):
             self._take(shown[k], tokens[at : at + len(shown[k].tokens)])
         self._taken = 1 + self._machine.shown.index(shown[places[-1][0]], self._taken)
+        return True
 
     def _remarks(self, parsed: ProgramSource, shown: Sequence[Shown]) -> list[Shown]:
         """Take comments behind statements, and in the lines below, that say what these give;
@@ -367,6 +367,7 @@ def _placed(shown: Sequence[Shown], tokens: Sequence[_Token]) -> Sequence[tuple[
     best: list[tuple[float, tuple[tuple[int, int], ...]]] = [(0.0, ())] * (len(tokens) + 1)
     for k, one in enumerate(shown):
         after = list(best)
+        charge(len(starts))
         for at in starts:
             if score := _fits(one, tokens, at):
                 end = at + len(one.tokens)
