@@ -40,17 +40,15 @@ class Walkthrough:
     text: str
 
     @cached_property
-    def _entries(self) -> tuple[tuple[str, str, str], ...]:
+    def _entries(self) -> list[tuple[str, str, str]]:
         """Table, key and value of each line that has them."""
-        return tuple(self._read())
-
-    def _read(self) -> Iterator[tuple[str, str, str]]:
-        table = ""
+        table, entries = "", list[tuple[str, str, str]]()
         for line in self.text.splitlines():
             if header := _HEADER.match(line):
                 table = header[1]
             elif entry := _ENTRY.match(line):
-                yield table, entry[1] or entry[2] or entry[3] or "", entry[4]
+                entries.append((table, entry[1] or entry[2] or entry[3] or "", entry[4]))
+        return entries
 
     @cached_property
     def names(self) -> dict[str, str]:
