@@ -485,13 +485,5 @@ def chained(name: t.Row, stages: Iterable[_Stage], room: float) -> Iterator[b.Eq
 
 def is_short(formula: syntax.Tree | None) -> bool:
     """Return whether a linear form has only decimals as coefficients."""
-    match formula:
-        case syntax.Literal() | syntax.Name():
-            return True
-        case syntax.Negative(operand):
-            return is_short(operand)
-        case syntax.Sum(terms):
-            return all(map(is_short, terms))
-        case syntax.Product(factors):
-            return all(map(is_short, factors))
-    return False
+    kinds = syntax.Literal | syntax.Name | syntax.Negative | syntax.Sum | syntax.Product
+    return formula is not None and all(isinstance(x, kinds) for x in syntax.walk(formula))
