@@ -133,10 +133,7 @@ class Rewriting:
 
     def step(self, mono: Mono) -> Step | None:
         """The step that applies a rule to a product, if one applies."""
-        for rule in self.rules:
-            for step in self._steps(rule, mono):
-                return step
-        return None
+        return next((step for rule in self.rules for step in self._steps(rule, mono)), None)
 
     def _steps(self, rule: RewriteRule, mono: Mono) -> Iterator[Step]:
         kernel = self.kernel
