@@ -92,12 +92,6 @@ class Walkthrough:
 
 # -- replies -----------------------------------------------------------------------------
 
-_SEVERITIES = {
-    "error": lsp.DiagnosticSeverity.Error,
-    "warning": lsp.DiagnosticSeverity.Warning,
-    "information": lsp.DiagnosticSeverity.Information,
-    "hint": lsp.DiagnosticSeverity.Hint,
-}
 #: Corrects everything that is certain, as editors do when a file is saved.
 FIX_ALL = "source.fixAll.symattn"
 #: Corrects a figure, or adds a note.
@@ -130,7 +124,7 @@ def _diagnostic(held: Held, finding: Finding, where: lsp.Range) -> lsp.Diagnosti
     return lsp.Diagnostic(
         where,
         finding.message,
-        severity=_SEVERITIES[finding.severity],
+        severity=lsp.DiagnosticSeverity[finding.severity.title()],
         code=finding.code,
         source="symattn",
         related_information=related or None,
