@@ -11,7 +11,7 @@ from itertools import permutations, product
 from math import comb, factorial, floor, gcd, lcm, prod
 from typing import Any
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from symattn.calculus.kernel import kinds
 from symattn.calculus.kernel.computing import Step
@@ -298,13 +298,9 @@ def size_of(mono: Mono) -> tuple[Fraction, Fraction, list[tuple[int, Exponent]]]
     """An order of products that multiplying keeps: by degree, by how far places are led, then by
     the last atoms."""
     degree = Fraction(sum((e * _weight(atom) for atom, e in mono), Fraction(0)))
-    led = sum((e * _led(atom) for atom, e in mono), Fraction(0))
+    # Through how many permutations its places go.
+    led = sum((e * len(images) for atom, e in mono for _, _, images in atom.places), Fraction(0))
     return degree, Fraction(led), [(atom.number, e) for atom, e in reversed(mono)]
-
-
-def _led(atom: Atom) -> int:
-    """Through how many permutations the places of an atom go."""
-    return sum(len(images) for _, _, images in atom.places)
 
 
 def _weight(atom: Atom) -> Fraction:
@@ -368,20 +364,16 @@ class Choices(SumChoices):
                     three = compared.get((first, last))
                     if middle == other and three is not None:
                         return Step("transitivity", mono, (one, two, three))
-        return self._cosine(mono)
-
-    @staticmethod
-    def _transport(mono: Mono, delta: kinds.Delta) -> Step | None:
-        stands = single(without(mono, delta)).free.intersection(identity(delta))
-        return Step("transport", mono, delta) if stands else None
-
-    @staticmethod
-    def _cosine(mono: Mono) -> Step | None:
         for atom, e in mono:
             match atom:
                 case kinds.Function("cos") if isinstance(e, int) and e > 1:
                     return Step("pythagoras", mono, atom)
         return None
+
+    @staticmethod
+    def _transport(mono: Mono, delta: kinds.Delta) -> Step | None:
+        stands = single(without(mono, delta)).free.intersection(identity(delta))
+        return Step("transport", mono, delta) if stands else None
 
     def _comparison(self, mono: Mono, first: Place, second: Place) -> Step | None:
         plain = not first[2] and not second[2] and None not in (first[0], second[0])
@@ -484,7 +476,7 @@ class Choices(SumChoices):
             return Step("logarithm", mono, (content, shared))
         if len(of) == 1 and () in of:
             value = of[()]
-            if value.denominator != 1 or not _is_prime(value.numerator):
+            if value.denominator != 1 or not fmpz(value.numerator).is_prime():
                 return Step("logarithm", mono, (value, ()))
         return None
 
@@ -593,10 +585,6 @@ def _is_summed(at: Place) -> bool:
 
 def _is_number(atom: kinds.Bracket) -> bool:
     return all(not mono for mono, _ in atom.of)
-
-
-def _is_prime(value: int) -> bool:
-    return value > 1 and all(value % k for k in range(2, int(value**0.5) + 1))
 
 
 def _switch(poly: Poly) -> Atom | None:

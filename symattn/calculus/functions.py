@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import partial
 from typing import Any, cast
 
 from symattn.calculus import language as term
@@ -25,6 +25,7 @@ from symattn.calculus.tensors import (
     constant,
     described,
     exp,
+    kept,
     minus,
     number,
     plus,
@@ -292,20 +293,16 @@ class _AtPlaces:
             refused_hidden(y)
             if node.op != "subtract":
                 refused_hidden(x)
-        keeps = [side.keep for side in (x, y) if side.keep]
+        keep = kept(x, y)
 
         def entry(at: Places) -> Expr:
             return combine(x.entry(at), y.entry(at))
 
-        last = x.axes[-1] if x.axes and not keeps else ""
+        last = x.axes[-1] if x.axes and keep is None else ""
         if _serials(node) <= self._told and isinstance(last, int):
             # Of two sums over places the product would have a term for each pair.
-            return Tensor(x.axes, lambda at: _told((range(last),), at[-1:], at[:-1], entry))
-        return Tensor(
-            x.axes,
-            entry,
-            (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None,
-        )
+            return Tensor(x.axes, lambda at: told((range(last),), at[-1:], at[:-1], entry))
+        return Tensor(x.axes, entry, keep)
 
     def _hidden(self, x: Tensor, keep: Tensor) -> Tensor:
         _need_indicator(self.forms, self.function, keep)
@@ -485,15 +482,7 @@ def _each(name: str, x: Tensor) -> Tensor:
 
 def aligned(x: Tensor, axes: tuple[Axis, ...]) -> Tensor:
     """A tensor repeated along the axes of a larger one, from the last on, as in NumPy."""
-    own = len(x.axes)
-    if x.axes == axes:
-        return x
-
-    def back(at: Places) -> Places:
-        ends = zip(x.axes, at[len(at) - own :], strict=True)
-        return tuple(AxisPlace(offset=1) if axis == 1 else place for axis, place in ends)
-
-    return x.moved(axes, back)
+    return x if x.axes == axes else x.repeated(axes, range(len(axes) - len(x.axes), len(axes)))
 
 
 def scaled(forms: Forms, x: Tensor, y: Tensor, sign: str) -> Tensor:
@@ -583,26 +572,26 @@ def _picked(x: Tensor, axes: tuple[Axis, ...], picked: Sequence[Picked]) -> Tens
     def of(entries: Entries) -> Entries:
         def entry(at: Places) -> Expr:
             here = (*(AxisPlace(offset=1),) * (left - len(at)), *at)
-            return _told(some, here[len(here) - left :], (), entries)
+            return told(some, here[len(here) - left :], (), entries)
 
         return entry
 
     return Tensor(axes, of(x.entry), x.keep and of(x.keep))
 
 
-def _told(picked: Sequence[Picked], at: Places, before: Places, entries: Entries) -> Expr:
-    """An entry among the places picked along each axis."""
+def told(picked: Sequence[Picked], at: Places, before: Places, entries: Entries) -> Expr:
+    """An entry among the places picked along each axis; those of a range are told apart."""
     if not picked:
         return entries(before)
     key, *rest = picked
     if isinstance(key, AxisPlace):
-        return _told(rest, at, (*before, key), entries)
+        return told(rest, at, (*before, key), entries)
     if not isinstance(key, range):
-        return _told(rest, at[1:], (*before, at[0]), entries)
+        return told(rest, at[1:], (*before, at[0]), entries)
     return told_apart(
         len(key),
         at[0],
-        lambda p: _told(rest, at[1:], (*before, AxisPlace(offset=key[p] + 1)), entries),
+        lambda p: told(rest, at[1:], (*before, AxisPlace(offset=key[p] + 1)), entries),
     )
 
 

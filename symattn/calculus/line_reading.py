@@ -27,13 +27,13 @@ from symattn.calculus.functions import (
     refused_hidden,
     scaled,
     sliced,
+    told,
 )
-from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
-from symattn.calculus.matrix_forms import Forms, told_apart
+from symattn.calculus.language import Array, AxisPlace, Entry, Expr, Index, Number
+from symattn.calculus.matrix_forms import Forms
 from symattn.calculus.tensors import (
     FUNCTIONS,
     OTHERS,
-    Entries,
     LineScope,
     ParsedLine,
     Tensor,
@@ -43,6 +43,7 @@ from symattn.calculus.tensors import (
     exp,
     lettered,
     letters_of,
+    matched,
     minus,
     misplaced,
     plus,
@@ -138,24 +139,6 @@ def definition(key: str, text: str, scope: LineScope) -> Array:
     return Array(name, axes, params, body, uses=term.arrays(body), along=tuple(reader.laid))
 
 
-def _place_by_place(
-    entry: Entries, axes: tuple[Axis, ...], at: tuple[AxisPlace, ...], before: tuple[AxisPlace, ...]
-) -> Expr:
-    """An entry, told by its place along axes that have a number of places."""
-    if not axes:
-        return entry(before)
-    (axis, *rest), (place, *after) = axes, at
-    if not isinstance(axis, int) or axis > _FEW:
-        return _place_by_place(entry, tuple(rest), tuple(after), (*before, place))
-    return told_apart(
-        axis,
-        place,
-        lambda p: _place_by_place(
-            entry, tuple(rest), tuple(after), (*before, AxisPlace(offset=p + 1))
-        ),
-    )
-
-
 class _Reader(Forms):
     """Reads one text: its indices, and how far they run."""
 
@@ -180,8 +163,12 @@ class _Reader(Forms):
         words = words or [f"axis{place}" for place in range(1, len(whole.axes) + 1)]
         own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=True)]
         at = tuple(map(AxisPlace, own))
-        entries = [self.spread(tensor, whole.axes) for tensor in tensors]
-        sides = tuple(_place_by_place(entry, whole.axes, at, ()) for entry in entries)
+        spread = [x.repeated(whole.axes, matched(x.axes, whole.axes)) for x in tensors]
+        picked = [
+            range(axis) if isinstance(axis, int) and axis <= _FEW else slice(None)
+            for axis in whole.axes
+        ]
+        sides = tuple(told(picked, at, (), tensor.entry) for tensor in spread)
         self.settle([])
         return ParsedLine(sides, (*self.free.values(), *own), relation, tuple(self.laid))
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Expr, Index
 from symattn.calculus.tensors import (
-    Entries,
     Indices,
     Tensor,
     common,
     described,
+    kept,
     lettered,
     matched,
     times,
@@ -39,20 +39,6 @@ def told_apart(axis: int, place: AxisPlace, value: Callable[[int], Expr]) -> Exp
 class Forms(Indices):
     """Reads matrix forms as entries at indices of their own."""
 
-    def spread(self, tensor: Tensor, axes: tuple[Axis, ...]) -> Entries:
-        """The entries of a tensor repeated along the axes of a larger one."""
-        kept = matched(tensor.axes, axes)
-
-        def entry(at: tuple[AxisPlace, ...]) -> Expr:
-            return tensor.entry(
-                tuple(
-                    AxisPlace(offset=1) if axis == 1 else at[where]
-                    for axis, where in zip(tensor.axes, kept, strict=True)
-                )
-            )
-
-        return entry
-
     def pairwise(
         self, left: Tensor, right: Tensor, combine: Callable[[Expr, Expr], Expr], what: str
     ) -> Tensor:
@@ -73,14 +59,11 @@ class Forms(Indices):
         for vector, other in ((left, right), (right, left)):
             if len(vector.axes) == 1 and len(axes) == 2 and 1 not in axes:
                 self._lay_along(vector, other, what)
-        first, second = self.spread(left, axes), self.spread(right, axes)
-        keeps = [
-            self.spread(Tensor(side.axes, side.keep), axes) for side in (left, right) if side.keep
-        ]
+        x, y = (side.repeated(axes, matched(side.axes, axes)) for side in (left, right))
         return Tensor(
             axes,
-            lambda at: combine(first(at), second(at)),
-            (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None,
+            lambda at: combine(x.entry(at), y.entry(at)),
+            kept(x, y),
             (left.is_row or right.is_row) and axes[0] == 1,
         )
 

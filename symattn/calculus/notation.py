@@ -183,7 +183,12 @@ def formula(text: str, names: Names) -> Formula:
     except Malformed as error:
         if plain is None and (advice := otherwise(own)):
             raise Malformed(f"{short(own)!r}: {advice}") from None
-        if plain is None or _calls_a_quantity(plain, names):
+        # A quantity may stand before brackets as if it were a function.
+        if plain is None or any(
+            names.known(part.function)
+            for part in syntax.walk(plain)
+            if isinstance(part, syntax.Call)
+        ):
             raise (refused if refused and not re.search(r"[_^{}$]|\w \w", own) else error) from None
     return Formula(own)
 
@@ -196,13 +201,6 @@ def _read(text: str, names: Names) -> tuple[Tree, Written | None]:
     if not reader.limits:
         return tree, None
     return tree, Written.of(syntax.replaced(tree, reader.within))
-
-
-def _calls_a_quantity(tree: Tree, names: Names) -> bool:
-    """Return whether a quantity stands before brackets as if it were a function."""
-    return any(
-        isinstance(part, syntax.Call) and names.known(part.function) for part in syntax.walk(tree)
-    )
 
 
 def _is_known(tree: Tree, names: Names) -> bool:

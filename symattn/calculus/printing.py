@@ -333,7 +333,8 @@ class _Printer(f.Setter):
                 pass
             case "sum" | "mean", (*letters, body) if letters:
                 inside = self.held(body, PRODUCT)
-                if not self.is_text and _opens(inside):
+                # Before a bracket that doesn't grow there is no air.
+                if not self.is_text and inside.nodes[0] in (t.sign("(") + t.sign("[")).nodes:
                     inside = t.THIN + inside
                 sign = t.Limits("∑" if function == "sum" else "mean")
                 for letter in reversed(letters):
@@ -439,11 +440,6 @@ class _Printer(f.Setter):
 def _bracketed(row: t.Row, fences: str = "()") -> t.Row:
     opening, closing = map(t.sign, fences)
     return opening + row + closing
-
-
-def _opens(row: t.Row) -> bool:
-    """Return whether a row begins with a bracket that doesn't grow."""
-    return row.nodes[0] in (t.sign("(") + t.sign("[")).nodes
 
 
 def _off_diagonal(line: syntax.Comparison) -> syntax.Comparison | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, product
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 from zlib import crc32
 
 from flint import arb, ctx, fmpq
@@ -30,7 +30,7 @@ from symattn.calculus.sample_points import (
     mask,
     met,
 )
-from symattn.calculus.sampling import Missing, SamplePoint, Unclear
+from symattn.calculus.sampling import Missing, SamplePoint, Unclear, in_ball
 from symattn.calculus.tensors import ParsedLine
 from symattn.numbers.balls import precision
 
@@ -232,8 +232,12 @@ class Sampler:
                         yield _Trial(alike, "any", 0, array, level, first)
         for number, sizes in enumerate((alike, apart, dict.fromkeys(names, 1))):
             yield _Trial(sizes, "alike", number)
-        cheap = _is_cheap(line, needed)
-        lengths = _lengths(named)
+        # It can be tried at large sizes: few nested sums, no derivatives.
+        bodies = (part.body for part in needed if part.body is not None)
+        cheap = all(_depth(part) <= 1 for part in (*line.sides, *bodies))
+        # Sizes that are named, then those beside them; from 3 on, as others are tried anyway.
+        beside = dict.fromkeys(int(number) + step for step in (0, 1, -1) for number in named)
+        lengths = [length for length in beside if 2 < length <= _NAMED]
         if not cheap and points >= _LEAST:
             lengths = [length for length in lengths[:_FLAT] if length < _LARGE]
         for style, length, name in product(_AT_LENGTHS, lengths, names[:_FLAT]):
@@ -361,7 +365,7 @@ def _compared(
     for at in every:
         point.env.update(zip(line.free, at, strict=True))
         try:
-            sides = [_ball(point.evaluate(side)) for side in line.sides]
+            sides = [in_ball(point.evaluate(side)) for side in line.sides]
         except Missing:
             continue
         if not all(side.is_finite() for side in sides):
@@ -382,12 +386,6 @@ def _compared(
     return (why or True) if some else why
 
 
-def _is_cheap(line: ParsedLine, needed: frozenset[Array]) -> bool:
-    """Return whether a line can be tried at large sizes: few nested sums, no derivatives."""
-    bodies = [*line.sides, *(part.body for part in needed if part.body is not None)]
-    return all(_depth(part) <= 1 for part in bodies)
-
-
 def _depth(value: Expr) -> int:
     """Return how many sums stand in one another; a derivative is as many as are too many."""
     if isinstance(value, term.Partial | term.Expectation):
@@ -405,10 +403,6 @@ def _jumps(line: ParsedLine) -> bool:
 def _small(beside: arb, part: int) -> arb:
     """So small beside a number as it counts for nothing at this precision."""
     return (1 + abs(beside)) * arb(2) ** (-ctx.prec // part)
-
-
-def _ball(value: Any) -> arb:
-    return value if isinstance(value, arb) else arb(value)
 
 
 def _picked(free: Sequence[Index], point: SamplePoint, rng: Random) -> tuple[int, ...]:
@@ -463,12 +457,6 @@ def _named_numbers(line: ParsedLine, hypotheses: Sequence[ParsedLine]) -> list[F
             numbers.add(abs(part.value))
         numbers |= {Fraction(abs(place.offset)) for place in term.places(part)}
     return sorted(number for number in numbers if 0 < number <= _NAMED)[:_FLAT]
-
-
-def _lengths(named: Sequence[Fraction]) -> list[int]:
-    """Sizes that are named, then those beside them; from 3 on, as others are tried anyway."""
-    sizes = [int(number) + beside for beside in (0, 1, -1) for number in named]
-    return [size for size in dict.fromkeys(sizes) if 2 < size <= _NAMED]
 
 
 def _places(line: ParsedLine) -> list[int]:

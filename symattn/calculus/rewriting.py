@@ -133,10 +133,7 @@ class Rewriting:
 
     def step(self, mono: Mono) -> Step | None:
         """The step that applies a rule to a product, if one applies."""
-        for rule in self.rules:
-            for step in self._steps(rule, mono):
-                return step
-        return None
+        return next((step for rule in self.rules for step in self._steps(rule, mono)), None)
 
     def _steps(self, rule: RewriteRule, mono: Mono) -> Iterator[Step]:
         kernel = self.kernel
@@ -161,7 +158,7 @@ class Rewriting:
                 continue
             if (
                 rule.eliminates
-                or _smaller(changed, of)
+                or all(size_of(product) < size_of(of) for product in changed)
                 or (rule.idle and len(changed) == 1 and of not in changed)
             ):
                 yield Step("instance" if of is mono else "base", mono, use)
@@ -189,11 +186,6 @@ class Rewriting:
                     return
 
 
-def _smaller(changed: Poly, mono: Mono) -> bool:
-    """Return whether all that a rule made is smaller than what it was applied to."""
-    return all(size_of(product) < size_of(mono) for product in changed)
-
-
 def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, bool] | None:
     """The product to be replaced, and whether something of it does not come back."""
     best: tuple[Any, Mono] | None = None
@@ -201,7 +193,10 @@ def _left(zero: Poly, free: Set[Index], solved: bool = False) -> tuple[Mono, boo
         if not mono or any(isinstance(atom, kinds.Bracket) or e < 0 for atom, e in mono):
             continue
         rest = [other for other in zero if other != mono]
-        covers = _covers(mono, free, zero)
+        # It has all indices of its equation, and nothing that is only 0 or 1.
+        covers = free & zero.free <= single(mono).free and not any(
+            isinstance(atom, kinds.Boolean) for atom, _ in mono
+        )
         eliminates = covers and not _named((mono,)) <= _named(rest)
         kind = type(mono[0][0]) if eliminates and len(mono) == 1 and mono[0][1] == 1 else None
         if solved and not eliminates:
@@ -226,14 +221,6 @@ def _named(monos: Iterable[Mono]) -> set[object]:
                 case kinds.Operations():
                     names.add(atom)
     return names
-
-
-def _covers(mono: Mono, free: Set[Index], zero: Poly) -> bool:
-    """Return whether a product has all indices of its equation, and nothing that is only 0 or 1."""
-    used = free & zero.free
-    return used <= single(mono).free and not any(
-        isinstance(atom, kinds.Boolean) for atom, _ in mono
-    )
 
 
 Names = Mapping[Index, Place]
@@ -288,11 +275,6 @@ def _head(atom: Atom) -> tuple[object, ...]:
     assert_never(atom)
 
 
-def _wholly(pattern: Mono, mono: Mono, names: Names, free: Set[Index]) -> Iterator[Names]:
-    """The places that make a product another."""
-    return (bound for bound, rest in matches(list(pattern), mono, names, free) if not rest)
-
-
 def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[Index]) -> Names | None:
     """Places that make a term another."""
     if len(pattern) != len(terms):
@@ -304,7 +286,8 @@ def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[Index]) -> Nam
         if c != k:
             continue
         left = [pair for pair in terms if pair[0] != target]
-        for bound in _wholly(mono, target, names, free):
+        wholly = (bound for bound, rest in matches([*mono], target, names, free) if not rest)
+        for bound in wholly:
             way = _sums(others, left, bound, free)
             if way is not None:
                 return way

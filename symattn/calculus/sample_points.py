@@ -236,7 +236,8 @@ def _solved(point: SamplePoint, equations: Sequence[ParsedLine], kept: Collectio
 
     unknown = [each for each in _unknowns(point, equations) if each not in kept]
     if not unknown:
-        return all(map(_may_be_zero, _residuals(point, equations)))
+        left = _residuals(point, equations)
+        return all(x.contains(0) if isinstance(x, arb) else x == 0 for x in left)
     equations = _active(point, equations)
     with precision(64):
         rests: list[float] = []
@@ -445,7 +446,3 @@ def _slopes(point: SamplePoint, equations: Sequence[ParsedLine], of: _Number) ->
 
 def _are_met(point: SamplePoint, equations: Sequence[ParsedLine]) -> bool:
     return all(residual == 0 for residual in _residuals(point, equations))
-
-
-def _may_be_zero(residual: Any) -> bool:
-    return residual.contains(0) if isinstance(residual, arb) else residual == 0

@@ -123,14 +123,14 @@ def power(base: Value, exponent: Fraction) -> Value:
     if isinstance(base, Jet):
         return base.map(
             lambda x: power(x, exponent),
-            lambda x: _ball(exponent) * power(x, exponent - 1) if exponent else 0,
+            lambda x: in_ball(exponent) * power(x, exponent - 1) if exponent else 0,
         )
     if exponent.denominator == 1:
         # Exact numbers stay short.
         exact = abs(exponent) <= _EXACT and _is_short(base) and (exponent >= 0 or base != 0)
-        raised = _times(base if exact else _ball(base), int(abs(exponent)))
+        raised = _times(base if exact else in_ball(base), int(abs(exponent)))
         return raised if exponent >= 0 else (fmpq(1) if exact else 1) / raised
-    ball = _ball(base)
+    ball = in_ball(base)
     if exponent.denominator == 2:
         root = _times(ball.sqrt(), abs(exponent.numerator))
         return root if exponent > 0 else 1 / root
@@ -165,8 +165,8 @@ def _function(name: str, order: int = 0) -> _Function:
         if isinstance(x, Jet):
             return x.map(function, _function(name, order + 1))
         if not order or name == "exp":
-            return getattr(_ball(x), name)()
-        series = getattr(flint.arb_series([_ball(x), 1], prec=order + 1), name)()
+            return getattr(in_ball(x), name)()
+        series = getattr(flint.arb_series([in_ball(x), 1], prec=order + 1), name)()
         return series[order] * factorial(order)
 
     return function
@@ -191,7 +191,8 @@ FUNCTIONS: dict[str, _Function] = {name: _function(name) for name in term.PRIMIT
 }
 
 
-def _ball(x: Fraction | int | fmpq | arb) -> arb:
+def in_ball(x: Fraction | int | fmpq | arb) -> arb:
+    """A number as a ball."""
     if isinstance(x, Fraction):
         return arb(fmpq(x.numerator, x.denominator))
     return x if isinstance(x, flint.arb) else arb(x)
@@ -464,7 +465,7 @@ class SamplePoint:
         at = tuple(map(self.place, value.at, value.array.axes))
         with self.varied(value.array) as tag:
             moved = self.evaluate(value.of)
-        if not _is_finite(plain(moved)):
+        if isinstance(number := plain(moved), arb) and not number.is_finite():
             # Where a function has no meaning it has no slope.
             return arb("nan")
         found = slope(moved, tag)
@@ -574,10 +575,6 @@ def _is_guard(value: Expr) -> bool:
         case term.Neg(body) | term.Sum(_, body):
             return _is_guard(body)
     return False
-
-
-def _is_finite(value: Value) -> bool:
-    return not isinstance(value, arb) or bool(value.is_finite())
 
 
 def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Axis, AxisPlace, Entry, Expr, Index, Number
@@ -56,6 +56,21 @@ class Tensor:
             lambda at: self.entry(back(at)),
             keep and (lambda at: keep(back(at))),
         )
+
+    def repeated(self, axes: tuple[Axis, ...], own: Sequence[int]) -> Tensor:
+        """The entries repeated along the axes of a larger one, of which some are its ``own``."""
+
+        def back(at: tuple[AxisPlace, ...]) -> tuple[AxisPlace, ...]:
+            ends = zip(self.axes, own, strict=True)
+            return tuple(AxisPlace(offset=1) if axis == 1 else at[k] for axis, k in ends)
+
+        return self.moved(axes, back)
+
+
+def kept(*sides: Tensor) -> Entries | None:
+    """Return which scores count that are put together of these; None where none are hidden."""
+    keeps = [side.keep for side in sides if side.keep]
+    return (lambda at: reduce(times, [keep(at) for keep in keeps])) if keeps else None
 
 
 def constant(value: Expr) -> Tensor:
@@ -293,15 +308,11 @@ class Indices:
     @contextmanager
     def binding(self, name: str) -> Iterator[Index]:
         """While this lasts a letter is the index of a sum."""
-        outer = self.bound.get(name)
-        index = self.index(name, self.bound)
+        outer, self.bound = self.bound, {**self.bound}
         try:
-            yield index
+            yield self.index(name, self.bound)
         finally:
-            if outer is None:
-                del self.bound[name]
-            else:
-                self.bound[name] = outer
+            self.bound = outer
 
     def place(self, tree: Tree) -> AxisPlace:
         """A place in brackets: an index, a number, a size, these with a number added."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -141,9 +141,8 @@ def command(
         outputs.claim_in(folder)
     elif output is not None:
         outputs.claim(output)
-    audits = case_arguments.of_each(
-        cases, pace, _audited, form, output is None, strict, unfolded, settings
-    )
+    content = partial(_content, form, output is None, strict, unfolded, settings)
+    audits = case_arguments.of_each(cases, pace, _audited, content)
     # Annotations and SARIF are whole documents even where every case was stopped.
     if not audits.done and form not in ("github", "sarif"):
         audits.tell()
@@ -210,9 +209,8 @@ def _corpus(
 def _report(cases: tuple[str, ...], pace: options.Pace, strict: bool, unfolded: bool) -> str:
     """The report for a terminal; the faults of cases stand in it, where there are any."""
     try:
-        audits = case_arguments.of_each(
-            cases, pace, _audited, "text", True, strict, unfolded, dict[str, object]()
-        )
+        content = partial(_content, "text", True, strict, unfolded, {})
+        audits = case_arguments.of_each(cases, pace, _audited, content)
         told = "".join(item.content for item in audits.done)
         audits.tell()
     except Malformed as error:
@@ -231,33 +229,27 @@ class _Audited(NamedTuple):
 
 
 def _audited(
-    asker: Asker,
-    case: case_arguments.CaseArgument,
-    form: str,
-    terminal: bool,
-    strict: bool,
-    unfolded: bool,
-    settings: dict[str, object],
+    asker: Asker, case: case_arguments.CaseArgument, content: Callable[[Audit], Any]
 ) -> _Audited:
     from symattn.auditing.audit import audit
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
         audited = audit(solution)
-        content = _content(audited, form, terminal, strict, unfolded, settings)
+        made = content(audited)
     unread = any(number.status == "unread" for number in audited.numbers)
     doubts = audited.summary["coarse"] or audited.count(Verdict.UNDECIDED)
     left = bool(doubts or audited.unchecked or audited.open or unread)
-    return _Audited(audited.case.name, bool(audited.count(Verdict.REFUTED)), left, content)
+    return _Audited(audited.case.name, bool(audited.count(Verdict.REFUTED)), left, made)
 
 
 def _content(
-    audit: Audit,
     form: str,
     terminal: bool,
     strict: bool,
     unfolded: bool,
     settings: dict[str, object],
+    audit: Audit,
 ) -> Any:
     from symattn.auditing import reports
 
@@ -273,10 +265,7 @@ def _content(
         case "text":
             from symattn.cli.audit_report import report
 
-            show = partial(report, audit, strict, unfolded)
-            if terminal:
-                return case_arguments.printed(show, is_asked=True)
-            return case_arguments.in_file(show)
+            return case_arguments.reported_on(partial(report, audit, strict, unfolded), terminal)
         case "html" if audit.case.reading is not None:
             from symattn.printers.source import document
             from symattn.sheets import marked

@@ -269,10 +269,13 @@ def printed(show: Callable[[Console], None], is_asked: bool = False) -> str:
     return captured.get()
 
 
-def in_file(show: Callable[[Console], None]) -> str:
-    """Return what ``show`` prints, for a file: plain, even where the environment forces colours."""
+def reported_on(show: Callable[[Console], None], terminal: bool) -> str:
+    """Return what ``show`` prints, for a terminal, or for a file: plain, even where the environment
+    forces colours."""
     from rich.console import Console
 
+    if terminal:
+        return printed(show, is_asked=True)
     buffer = io.StringIO()
     show(Console(file=buffer, width=160, color_system=None))
     return buffer.getvalue()

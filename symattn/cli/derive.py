@@ -144,25 +144,20 @@ def command(
     judged = case_arguments.of_each(cases or names, pace, _judged, *wanted)
     if not (derivations := judged.done):
         judged.tell()
+    contents = [derivation.content for derivation in derivations]
     if listing:
         _list(derivations)
     elif form == "json":
-        content = [derivation.content for derivation in derivations]
-        text = json_text(content[0] if len(content) == 1 else content)
+        text = json_text(contents[0] if len(contents) == 1 else contents)
         _emit({"derivations.json": text}, output, outputs)
     elif form == "certificate":
-        _emit(
-            {f"{each.name}.certificate.json": json_text(each.content) for each in derivations},
-            output,
-            outputs,
-        )
-    elif form == "text":
-        texts = {f"{derivation.name}.txt": derivation.content + "\n" for derivation in derivations}
+        texts = {f"{each.name}.certificate.json": json_text(each.content) for each in derivations}
         _emit(texts, output, outputs)
+    elif form == "text":
+        _emit({f"{each.name}.txt": each.content + "\n" for each in derivations}, output, outputs)
     else:
-        documents = [derivation.content for derivation in derivations]
         folder = output or Path("derivations-out")
-        code = write(documents, folder, outputs, form, strict)
+        code = write(contents, folder, outputs, form, strict)
         write_theorems(seals, [each.seal for each in derivations], folder, outputs)
         if code:
             judged.tell()

@@ -11,7 +11,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -450,7 +450,10 @@ class Progress:
         count = f"[{self._done + 1}/{len(self._names)}] " if len(self._names) > 1 else ""
         more = f", and {len(self._stages) - 1} more" if len(self._stages) > 1 else ""
         line = f"{count}{visible(self._names[index])}: {what or 'starting'}, {seconds} s{more}"
-        return line[: max(_width() - 1, 0)]
+        width = 80
+        with suppress(OSError):
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or width
+        return line[: max(width - 1, 0)]
 
     def clear(self) -> None:
         """Leave nothing behind."""
@@ -458,13 +461,6 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._shown = ""
-
-
-def _width() -> int:
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except OSError:
-        return 80
 
 
 # -- how far a command is ----------------------------------------------------------------

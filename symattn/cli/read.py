@@ -101,10 +101,7 @@ def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, termina
         return _readable(article.name, case_text(reading))
     from symattn.cli.article_report import report
 
-    show = partial(report, case, case.reading)
-    if terminal:
-        return case_arguments.printed(show, is_asked=True)
-    return case_arguments.in_file(show)
+    return case_arguments.reported_on(partial(report, case, case.reading), terminal)
 
 
 def _readable(name: str, text: str) -> str:

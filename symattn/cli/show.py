@@ -200,13 +200,10 @@ def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[st
         return
     table = [[_exact(entry) for entry in row] for row in quantity.rows]
     forms = [[_NO_FORM if x is None else x for x in row] for row in table]
-    if all(entry is None for row in table for entry in row):
-        yield f"{name}, {shape}: no short closed form"
-        yield f"\N{ALMOST EQUAL TO} {how}:"
-        yield from _columns(figures)
-    elif _fits(forms):
-        yield f"{name}, {shape}, exact:"
-        yield from _columns(forms)
+    has_none = all(entry is None for row in table for entry in row)
+    if has_none or _fits(forms):
+        yield f"{name}, {shape}" + (": no short closed form" if has_none else ", exact:")
+        yield from () if has_none else _columns(forms)
         yield f"\N{ALMOST EQUAL TO} {how}:"
         yield from _columns(figures)
     else:

@@ -130,15 +130,15 @@ MARGIN, BETWEEN = 16.0, 28.0
 _WIDE = 480.0
 
 
-def stacked(panels: Iterable[Panel]) -> Panel:
-    """Panels under each other, each in the middle."""
+def stacked(panels: Iterable[Panel], between: float = BETWEEN, at: float = 0.5) -> Panel:
+    """Panels under each other, each in the middle, or at another part of the room beside it."""
     column = list(panels)
     width = max(panel.width for panel in column)
     parts, y = [], 0.0
     for panel in column:
-        parts.append(group(panel.parts, (width - panel.width) / 2, y))
-        y += panel.height + BETWEEN
-    return Panel(width, y - BETWEEN, tuple(parts))
+        parts.append(group(panel.parts, at * (width - panel.width), y))
+        y += panel.height + between
+    return Panel(width, y - between, tuple(parts))
 
 
 def drawing(panel: Panel, title: str, description: str, language: str) -> str:

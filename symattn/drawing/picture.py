@@ -10,7 +10,7 @@ What shades and hatching mean, in a line below a drawing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -48,8 +48,8 @@ _TITLE, _LABEL, _SIDE = 16.0, 13.0, 11.0
 _FEW = 8
 #: How far queries stand above keys, how far apart labels stand, and the thickest arc.
 _RISE, _BETWEEN, _THICK = 108.0, 18.0, 9.0
-#: Between a heat map and its arcs, and the widest that both stand side by side.
-_GAP, _WIDE = 40.0, 720.0
+#: Between a heat map and its arcs, below them, and the widest that both stand side by side.
+_GAP, _GAP_BELOW, _WIDE = 40.0, 24.0, 720.0
 #: Weights below this draw no arc.
 _THIN = 0.005
 
@@ -99,18 +99,6 @@ def _labels(solution: Solution, axes: Axes, node: Node, drawn: Cells, axis: int)
     if node.grid[axis] == len(tokens) and axes.same(node, axis, output, 0):
         return tuple(tokens[::step])
     return tuple(str(step * k) for k in range(count))
-
-
-def pattern(attentions: Sequence[AttentionPattern], say: Language) -> Panel:
-    """The attention pattern as a part of a drawing."""
-    parts: list[str] = []
-    y = width = 0.0
-    for attention in attentions:
-        panel = _attention(attention, say)
-        parts.append(group(panel.parts, 0, y))
-        y += panel.height + 24
-        width = max(width, panel.width)
-    return Panel(width, y - 24, tuple(parts))
 
 
 def _attention(attention: AttentionPattern, say: Language) -> Panel:
@@ -280,7 +268,7 @@ def draw(
     drawn: list[Cells] = [attention.cells for attention in softmaxes]
     sentences = [line for attention in softmaxes for line in _attending(attention, say)]
     if softmaxes:
-        panels.append(pattern(softmaxes, say))
+        panels.append(stacked((_attention(each, say) for each in softmaxes), _GAP_BELOW, at=0.0))
     if what != "pattern":
         flow = Flow(solution, places, what != "flow")
         panels.append(flow.panel())

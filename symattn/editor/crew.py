@@ -167,10 +167,6 @@ class _Lying:
     judged: asyncio.Task[Answer]
     others: dict[tuple[Any, ...], asyncio.Task[Any]] = field(default_factory=dict)
 
-    def drop(self) -> None:
-        for task in (self.judged, *self.others.values()):
-            task.cancel()
-
 
 class Desk:
     """All texts with their answers; ``publish`` gets what became of the work on each
@@ -191,7 +187,8 @@ class Desk:
         """Forget a text, and stop all work on it; whether one lay there."""
         if (lying := self._lying.pop(uri, None)) is None:
             return False
-        lying.drop()
+        for task in (lying.judged, *lying.others.values()):
+            task.cancel()
         return True
 
     async def _judged(self, held: Held, pause: float) -> Answer:

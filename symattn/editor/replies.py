@@ -40,17 +40,15 @@ class Walkthrough:
     text: str
 
     @cached_property
-    def _entries(self) -> tuple[tuple[str, str, str], ...]:
+    def _entries(self) -> list[tuple[str, str, str]]:
         """Table, key and value of each line that has them."""
-        return tuple(self._read())
-
-    def _read(self) -> Iterator[tuple[str, str, str]]:
-        table = ""
+        table, entries = "", list[tuple[str, str, str]]()
         for line in self.text.splitlines():
             if header := _HEADER.match(line):
                 table = header[1]
             elif entry := _ENTRY.match(line):
-                yield table, entry[1] or entry[2] or entry[3] or "", entry[4]
+                entries.append((table, entry[1] or entry[2] or entry[3] or "", entry[4]))
+        return entries
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -94,12 +92,6 @@ class Walkthrough:
 
 # -- replies -----------------------------------------------------------------------------
 
-_SEVERITIES = {
-    "error": lsp.DiagnosticSeverity.Error,
-    "warning": lsp.DiagnosticSeverity.Warning,
-    "information": lsp.DiagnosticSeverity.Information,
-    "hint": lsp.DiagnosticSeverity.Hint,
-}
 #: Corrects everything that is certain, as editors do when a file is saved.
 FIX_ALL = "source.fixAll.symattn"
 #: Corrects a figure, or adds a note.
@@ -132,7 +124,7 @@ def _diagnostic(held: Held, finding: Finding, where: lsp.Range) -> lsp.Diagnosti
     return lsp.Diagnostic(
         where,
         finding.message,
-        severity=_SEVERITIES[finding.severity],
+        severity=lsp.DiagnosticSeverity[finding.severity.title()],
         code=finding.code,
         source="symattn",
         related_information=related or None,

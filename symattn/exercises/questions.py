@@ -250,7 +250,7 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
         if not node.shape:
             yield b.Matrices((b.Matrix(name + t.EQUALS + BLANK, ()),))
             continue
-        labels = steps.tokens(node, 0)
+        labels = steps.solution.tokens(node, 0)
         yield b.Matrices((b.Matrix(name + t.EQUALS, ((BLANK,) * columns,) * rows, labels),))
 
 

@@ -25,6 +25,7 @@ from symattn.printers import blocks as b
 from symattn.printers import omml
 from symattn.printers.layout import (
     EM,
+    SIDES,
     Display,
     columns,
     columns_of,
@@ -160,7 +161,6 @@ def table(
     widths: Sequence[float],
     style: str = "Layout",
     properties: Sequence[str] = (),
-    margins: str = "",
 ) -> str:
     """A table whose columns are so many mm wide; ``properties`` are those of its rows."""
     scale = min(1.0, PAGE / sum(widths))
@@ -172,7 +172,7 @@ def table(
     )
     return (
         f'<w:tbl><w:tblPr><w:tblStyle w:val="{style}"/><w:tblW w:w="{sum(told)}" w:type="dxa"/>'
-        f'<w:tblInd w:w="{twips(4)}" w:type="dxa"/>{margins}'
+        f'<w:tblInd w:w="{twips(4)}" w:type="dxa"/>'
         '<w:tblLook w:val="0020" w:firstRow="1"/></w:tblPr>'
         f"<w:tblGrid>{columns}</w:tblGrid>{body}</w:tbl>"
     )
@@ -191,16 +191,14 @@ def _row(cells: Sequence[Cell], widths: Sequence[int], properties: str) -> str:
     return f"<w:tr><w:trPr><w:cantSplit/>{properties}</w:trPr>{written}</w:tr>"
 
 
-_SIDES = {"l": "left", "c": "center", "r": "right"}
-
-
 def rows_table(whole: b.Table) -> str:
     """A table with a head, that is repeated on each of its pages."""
     layout = columns(whole.align)
-    sides = [_SIDES[column.side] for column in layout]
+    full = [row for row in whole.rows if len(row) == len(whole.header)]
+    sides = [SIDES[column.side] for column in layout]
     widths = [
         (column.width or _breadth(cells)) + column.gap + _AIR
-        for column, cells in zip(layout, _by_column(whole), strict=True)
+        for column, *cells in zip(layout, whole.header, *full, strict=True)
     ]
     head = [
         Cell(paragraph(runs(cell, bold=True), "Cell", keep=True, side=side))
@@ -226,11 +224,6 @@ def _entry(cell: b.Line, side: str) -> str:
         case (b.Math(t.Row((t.Styled(True, inner),))),):
             return paragraph(omml.display(inner, side), "Cell")
     return paragraph(runs(cell), "Cell", side=side)
-
-
-def _by_column(whole: b.Table) -> list[list[b.Line]]:
-    full = [row for row in whole.rows if len(row) == len(whole.header)]
-    return [list(cells) for cells in zip(whole.header, *full, strict=True)]
 
 
 def _breadth(cells: Sequence[b.Line]) -> float:

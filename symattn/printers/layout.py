@@ -393,6 +393,8 @@ class Column(NamedTuple):
     gap: float
 
 
+#: The sides of columns by their letters.
+SIDES = {"l": "left", "c": "center", "r": "right"}
 _COLUMN = re.compile(r"(?:@\{(?:\\hspace\{(\d+)mm\})?\})?(?:P\{(\d+)mm\}|([lcr]))")
 
 

@@ -19,6 +19,7 @@ from symattn.printers import blocks as b
 from symattn.printers.engine import TYPST_DOCUMENT
 from symattn.printers.layout import (
     EM,
+    SIDES,
     TEXT,
     Display,
     columns,
@@ -335,9 +336,6 @@ def _matrix(matrix: b.Matrix) -> str:
 # -- tables and heat maps ---------------------------------------------------------
 
 
-_SIDES = {"l": "left", "c": "center", "r": "right"}
-
-
 def _table(table: b.Table) -> str:
     layout = columns(table.align)
     # Beside the first and the last column there is no air.
@@ -348,7 +346,7 @@ def _table(table: b.Table) -> str:
         f"{column.width:g}mm + {pt}pt, " if column.width else "auto, "
         for column, pt in zip(layout, air, strict=True)
     )
-    align = "".join(f"{_SIDES[column.side]} + horizon, " for column in layout)
+    align = "".join(f"{SIDES[column.side]} + horizon, " for column in layout)
     gaps = "".join(f"{column.gap:g}mm, " for column in layout[1:])
     header = "".join(f"strong({_line(cell)}), " for cell in table.header)
     rooms = [column.width / EM or 2 * TEXT / max(len(layout), 2) for column in layout]

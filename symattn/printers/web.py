@@ -16,7 +16,7 @@ from itertools import zip_longest
 from symattn.escaping import html_text
 from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
-from symattn.printers.layout import columns
+from symattn.printers.layout import SIDES, columns
 
 #: Letters of text that a platform or MathJax would read as the start of something.
 _LIVE = str.maketrans(
@@ -28,7 +28,6 @@ _LIVE = str.maketrans(
         "$": "<span>&#36;</span>",
     }
 )
-_SIDES = {"l": "left", "c": "center", "r": "right"}
 _CELL = "padding: .15em .5em; text-align: {}"
 #: The colour that heat maps shade with.
 _HEAT = "43, 108, 176"
@@ -158,7 +157,7 @@ class Platform:
         return _display(r" \qquad ".join(map(_matrix, items)))
 
     def _table(self, table: b.Table) -> str:
-        styles = [self._style(_CELL.format(_SIDES[x.side])) for x in columns(table.align)]
+        styles = [self._style(_CELL.format(SIDES[x.side])) for x in columns(table.align)]
         head = "".join(
             f'<th scope="col"{style}>{self.line(cell)}</th>'
             for style, cell in zip(styles, table.header, strict=True)

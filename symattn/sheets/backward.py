@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
+
 from symattn.expressions import formulas as f
 from symattn.expressions import syntax
 from symattn.expressions import typesetting as t
@@ -404,6 +406,5 @@ def _equal_operand(steps: Steps, node: Node) -> Node | None:
 
 
 def _is_zero(steps: Steps, node: Node) -> bool:
-    rows, columns = node.grid
     zero = syntax.Literal("0")
-    return all(steps.shown.decimal(node, i, j) == zero for i in range(rows) for j in range(columns))
+    return all(steps.shown.decimal(node, *place) == zero for place in np.ndindex(node.grid))

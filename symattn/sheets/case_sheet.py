@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
+
 from symattn.auditing.audit import audit
 from symattn.cases.case import Case
 from symattn.cases.library import load
@@ -78,8 +80,7 @@ def row_sums(steps: Steps, node: Node) -> Iterator[b.Block]:
 def _introduction(steps: Steps, node: Node) -> b.Line:
     scores = node.operands[0]
     quantity = steps.shown.quantity(scores)
-    rows, columns = scores.grid
-    hidden = any(quantity.is_masked(i, j) for i in range(rows) for j in range(columns))
+    hidden = any(quantity.is_masked(*place) for place in np.ndindex(scores.grid))
     masked = f.typeset(syntax.Call("exp", (f.MINUS_INFINITY,))) + t.EQUALS + _NOTHING
     return (
         *steps.say("Take the exponential of every score and sum each row."),
@@ -102,7 +103,7 @@ def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
         )
 
     closed = cells(lambda power: power.formula() if power.is_closed else UNWRITTEN)
-    exact = b.Matrix(name + t.EQUALS, closed, steps.tokens(scores, 0)[:count])
+    exact = b.Matrix(name + t.EQUALS, closed, steps.solution.tokens(scores, 0)[:count])
     if steps.shown.is_lettered(scores):
         return [exact]
     rounded = cells(steps.shown.rounded)

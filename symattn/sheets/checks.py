@@ -10,7 +10,7 @@ Which of SymPy's formulas the numbers were put into, and what came out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, zip_longest
 from math import prod
 
 from symattn.auditing.figures import Decider
@@ -154,7 +154,6 @@ def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:
 
 def _table(verification: Verification, say: Language) -> b.Table:
     """Every quantity with its figures, in two columns."""
-    half = (len(verification.checks) + 1) // 2
     cells: list[tuple[b.Line, ...]] = [
         (
             (b.Math(f.typeset(symbol(check.quantity))),),
@@ -163,12 +162,12 @@ def _table(verification: Verification, say: Language) -> b.Table:
         )
         for check in verification.checks
     ]
-    empty: tuple[b.Line, ...] = ((), (), (), ())
-    right = cells[half:] + [empty] * (2 * half - len(cells))
+    half = (len(cells) + 1) // 2
+    rows = zip_longest(cells[:half], cells[half:], fillvalue=((), (), (), ()))
     header: tuple[b.Line, ...] = (say("quantity"), ("ulp",), say("scaled"), say("verdict"))
     return b.Table(
         (*header, *header),
-        tuple((*a, *c) for a, c in zip(cells[:half], right, strict=True)),
+        tuple((*left, *right) for left, right in rows),
         "lrrl@{\\hspace{12mm}}lrrl",
     )
 

@@ -21,6 +21,8 @@ from copy import deepcopy
 from functools import cache
 from types import MappingProxyType
 
+import numpy as np
+
 from symattn.crosscheck import definitions
 from symattn.crosscheck.lines import TapeLine
 from symattn.crosscheck.tape import Tape, tape
@@ -468,7 +470,8 @@ def of_call(
     'N_{i,j} = \\frac{X_{i,j}}{\\sqrt{v_{i}}}g_{j}'
     """
     used = set(re.findall(r"\w+", text)) - {name}
-    given = {quantity: _filled(shape) for quantity, shape in shapes.items() if quantity in used}
+    # Ones: whole numbers for whatever the step takes them to be.
+    given = {x: np.ones(shape, dtype=int).tolist() for x, shape in shapes.items() if x in used}
     try:
         laid = tape(given, {name: text}, functions=functions)
     except Malformed:
@@ -507,13 +510,6 @@ def _letter(laid: Tape, place: int, own: Sequence[int], taken: Container[str]) -
                 return parameter(letter)
     letter = definitions.letter(laid.lines[place].operation)
     return parameter(next((x for x in (letter, *_FREE) if x not in taken), letter))
-
-
-def _filled(shape: Shape) -> object:
-    """Ones: whole numbers for whatever the step takes them to be."""
-    if not shape:
-        return 1
-    return [_filled(shape[1:]) for _ in range(shape[0])]
 
 
 def _equations(

@@ -18,7 +18,7 @@ from symattn.errors import Malformed
 from symattn.expressions import typesetting as t
 from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
-from symattn.printers.layout import TEXT, aligned, broken_row, width
+from symattn.printers.layout import EM, TEXT, aligned, broken_row, width
 from symattn.seal.seals import Seal
 from symattn.sheets.checks import sealed
 from symattn.spelling import whole
@@ -56,8 +56,8 @@ _BOTH, _LEAST, _MOST = 147, 62, 94
 _CHECKS = 40
 #: Width in mm of shapes of up to three axes.
 _SHAPE = 20
-#: An em in mm; room in em that stays free beside a line.
-_EM, _SPARE = 3.515, 2.0
+#: Room in em that stays free beside a line.
+_SPARE = 2.0
 _REFERENCE = re.compile(r"(?<=\bsee )[a-z]+(?:-[a-z]+)+\b")
 
 
@@ -119,7 +119,7 @@ def _signs(derivation: Derivation) -> Iterator[b.Block]:
         kind: b.Line = (b.Math(shape),) if shape else (_plural("number", names),)
         if shape and not t.has(shape, *t.TIMES.nodes):
             kind = (*kind, " entries")
-        left.append((_listed(names), kind))
+        left.append((b.joined(map(b.Math, names)), kind))
     lines = [item.text for item in derivation.lines if item.read]
     text = " ".join([*lines, *(item.text for item in draft.definitions)])
     right: list[tuple[b.Line, ...]] = [
@@ -138,17 +138,12 @@ def _signs(derivation: Derivation) -> Iterator[b.Block]:
     if rows:
         header: tuple[b.Line, ...] = (("array",), ("shape",), ("sign",), ("meaning",))
         # Shapes of four axes take their room from the words.
-        wide = ceil(max(_EM * max(map(width, named)) - _SHAPE, 0))
+        wide = ceil(max(EM * max(map(width, named)) - _SHAPE, 0))
         yield b.Table(header, tuple(rows), f"P{{42mm}}lP{{16mm}}P{{{68 - wide}mm}}")
 
 
 def _plural(word: str, things: Sequence[object]) -> str:
     return word if len(things) == 1 else f"{word}s"
-
-
-def _listed(formulas: Sequence[t.Row]) -> b.Line:
-    """Formulas with commas between them."""
-    return b.joined(map(b.Math, formulas))
 
 
 # -- equations -----------------------------------------------------------------
@@ -240,16 +235,16 @@ def _proof(derivation: Derivation) -> b.Table:
     needed = max(
         (width(left) + width(right) + 2
          for line in derivation.lines if line.read
-         for left, _, right in _rows(line.text, shapes, _MOST / _EM - _SPARE)), default=0.0
+         for left, _, right in _rows(line.text, shapes, _MOST / EM - _SPARE)), default=0.0
     )  # fmt: skip
-    column = round(min(max(_EM * (needed + _SPARE) + 0.5, _LEAST), _MOST))
+    column = round(min(max(EM * (needed + _SPARE) + 0.5, _LEAST), _MOST))
     rows: list[tuple[b.Line, ...]] = []
     for part in derivation.parts:
         if part:
             rows.append((_prose(part, shapes),))
         for line in derivation.lines:
             if line.said.part == part:
-                cell = _cell(line, shapes, column / _EM - _SPARE)
+                cell = _cell(line, shapes, column / EM - _SPARE)
                 number = b.Target(str(line.number), _place(line.number))
                 rows.append(((number,), cell, _reason(line, derivation)))
     align = f"rP{{{column}mm}}P{{{_BOTH - column}mm}}"
@@ -285,7 +280,7 @@ def _reason(line: JudgedLine, derivation: Derivation) -> b.Line:
     if counterexample := line.counterexample:
         at = {**counterexample.sizes, **counterexample.indices, **counterexample.values}
         equal = [typeset(name, shapes) + t.EQUALS + _value(value) for name, value in at.items()]
-        reason = (*reason, *((" At ", *_listed(equal)) if at else ()))
+        reason = (*reason, *((" At ", *b.joined(map(b.Math, equal))) if at else ()))
         left, right = (b.Math(_value(x)) for x in (counterexample.left, counterexample.right))
         reason = (*reason, ": " if at else " ", left, " is not ", right, ".")
     reason = (*reason, *_sentence(line.why, shapes))
@@ -315,9 +310,9 @@ def _links(line: JudgedLine, derivation: Derivation) -> b.Line:
     others = [reason for reason in named if draft_of(reason) and reason not in line.said.because]
     parts: list[b.Line] = []
     if defined:
-        parts.append((_plural("definition", defined), " of ", *_listed(defined)))
+        parts.append((_plural("definition", defined), " of ", *b.joined(map(b.Math, defined))))
     if assumed:
-        parts.append((_plural("assumption", assumed), " ", *_listed(assumed)))
+        parts.append((_plural("assumption", assumed), " ", *b.joined(map(b.Math, assumed))))
     if numbers:
         parts.append((_plural("line", numbers), " ", *_ranges(sorted(numbers))))
     parts += [_prose(reason, shapes) for reason in others]

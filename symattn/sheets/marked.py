@@ -6,7 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from symattn.auditing import reports, understanding
 from symattn.auditing.audit import Audit
@@ -180,17 +181,10 @@ def _note(audit: Audit, figure: Figure, say: Language) -> str:
 # -- lines -----------------------------------------------------------------------
 
 
-class _Placed(Generic[T]):
-    """Things by where they stand."""
-
-    def __init__(self, items: Iterable[tuple[Span, T]]) -> None:
-        self._items = sorted(items, key=lambda item: item[0])
-        self._starts = [span.start for span, _ in self._items]
-
-    def inside(self, span: Span) -> Sequence[tuple[Span, T]]:
-        """Return those that begin there, in order."""
-        first, last = (bisect_left(self._starts, offset) for offset in span)
-        return self._items[first:last]
+def _inside(items: Sequence[tuple[Span, T]], span: Span) -> Sequence[tuple[Span, T]]:
+    """Of things in the order of where they stand those that begin there."""
+    first, last = (bisect_left(items, offset, key=lambda item: item[0].start) for offset in span)
+    return items[first:last]
 
 
 def _lines(
@@ -199,17 +193,17 @@ def _lines(
     notes: Iterable[tuple[Span, str, str]],
 ) -> Iterator[SourceLine]:
     """All lines; of a notebook those of its cells."""
-    marked = _Placed(marks)
-    noted = _Placed((span, (label, sentence)) for span, label, sentence in notes)
+    marked = sorted(marks, key=itemgetter(0))
+    noted = sorted(((span, said) for span, *said in notes), key=itemgetter(0))
     for number, kind, text in _texts(article):
         span = text.span()
         beside: dict[str, dict[str, None]] = {}
-        for _, (label, sentence) in noted.inside(span):
+        for _, (label, sentence) in _inside(noted, span):
             beside.setdefault(sentence, {})[label] = None
         yield SourceLine(
             number,
             kind,
-            tuple(_pieces(text, marked.inside(span))),
+            tuple(_pieces(text, _inside(marked, span))),
             tuple(
                 (b.Code(", ".join(labels)), f" {sentence}") for sentence, labels in beside.items()
             ),
@@ -239,12 +233,11 @@ def _texts(article: Article) -> Iterator[tuple[int, LineKind, Text]]:
             yield 0, "code", Text.whole("")
         return
     kinds = _kinds(article)
-    starts = [span.start for span, _ in kinds]
     whole, start = Text.whole(article.source), 0
     ends = (*(m.span() for m in _LINE_END.finditer(article.source)), (len(whole), len(whole)))
     for number, (end, after) in enumerate(ends, 1):
         if start < after:
-            near = bisect_left(starts, after) - 1
+            near = bisect_left(kinds, after, key=lambda item: item[0].start) - 1
             inside = near >= 0 and kinds[near][0].end > start
             yield number, kinds[near][1] if inside else "code", whole[start:end]
         start = after

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
 
+import numpy as np
 from flint import fmpq
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
@@ -223,14 +224,13 @@ class WorkedEntries:
             return None
         (logits,) = node.written.operands
         shown = self._shown
-        rows, columns = logits.grid
         quantities = shown.solution.program.quantities
         names = shown.softmaxes()
         found = (names[x] for x, node in quantities.items() if node is logits and x in names)
         if (weights := next(found, None)) is None:
             return None
-        places = ((i, j) for i in range(rows) for j in range(columns))
-        hidden = any(shown.quantity(logits).is_masked(i, j) for i, j in places)
+        scores = shown.quantity(logits)
+        hidden = any(scores.is_masked(*place) for place in np.ndindex(logits.grid))
         return None if hidden else quantities[weights]
 
     def _logarithm(self, weights: Node, places: int | None, i: int, j: int) -> syntax.Tree:
@@ -586,10 +586,8 @@ class Presentation:
     def is_closed(self, node: Node) -> bool:
         """Return whether every entry has a short closed form."""
         if node.serial not in self._closed:
-            rows, columns = node.grid
-            self._closed[node.serial] = all(
-                self.exact(node, i, j) is not None for i in range(rows) for j in range(columns)
-            )
+            forms = (self.exact(node, *place) for place in np.ndindex(node.grid))
+            self._closed[node.serial] = all(form is not None for form in forms)
         return self._closed[node.serial]
 
     def is_zero(self, node: Node, i: int, j: int) -> bool:

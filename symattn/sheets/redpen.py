@@ -153,10 +153,9 @@ def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
     for sentence in audit.assumptions:
         yield b.Paragraph(say("Assumed: {what}.", what=sentence))
     if audit.open:
-        places = (say.again(place(audit.case, item.span)) for item in audit.open)
         rows = (
-            ((x,), (b.Code(item.what),), (item.why,))
-            for x, item in zip(places, audit.open, strict=True)
+            ((say.again(place(audit.case, x.span)),), (b.Code(x.what),), (x.why,))
+            for x in audit.open
         )
         yield _open(rows, say)
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from symattn.cases.settings import SheetSettings
 from symattn.errors import Malformed
 from symattn.expressions import formulas as f
@@ -338,8 +340,7 @@ class Steps:
 
     def is_legible(self, node: Node) -> bool:
         """Return whether all entries have closed forms for the cells of a matrix."""
-        rows, columns = node.grid
-        forms = (self.shown.exact(node, i, j) for i in range(rows) for j in range(columns))
+        forms = (self.shown.exact(node, *place) for place in np.ndindex(node.grid))
         return all(form is not None and is_legible(form) for form in forms)
 
     def first_rows(self, name: t.Row, count: int) -> t.Row:
@@ -411,14 +412,10 @@ class Steps:
             )
         if count < node.grid[0]:
             name = self.first_rows(name, count)
-        labels = self.tokens(node, 0)[:count]
+        labels = self.solution.tokens(node, 0)[:count]
         relation = t.EQUALS if exact else t.ABOUT
         notes = hints(self.shown, node, count)
         return [b.Matrix(name + relation, cells, labels if exact else (), notes)]
-
-    def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
-        """The tokens, if that axis runs over them as the output's rows do."""
-        return self.solution.tokens(node, axis)
 
     def rows_shown(self, node: Node) -> int:
         """Return how many rows of a quantity are shown."""
@@ -447,7 +444,7 @@ class Steps:
             for i in range(min(rows, SHADES))
         )
         sides = [
-            self.tokens(like or node, axis) or tuple(map(self.shown.at, range(count)))
+            self.solution.tokens(like or node, axis) or tuple(map(self.shown.at, range(count)))
             for axis, count in enumerate((rows, columns))
         ]
         notes = hints(presentation, node, len(shades))
@@ -488,13 +485,5 @@ def chained(name: t.Row, stages: Iterable[_Stage], room: float) -> Iterator[b.Eq
 
 def is_short(formula: syntax.Tree | None) -> bool:
     """Return whether a linear form has only decimals as coefficients."""
-    match formula:
-        case syntax.Literal() | syntax.Name():
-            return True
-        case syntax.Negative(operand):
-            return is_short(operand)
-        case syntax.Sum(terms):
-            return all(map(is_short, terms))
-        case syntax.Product(factors):
-            return all(map(is_short, factors))
-    return False
+    kinds = syntax.Literal | syntax.Name | syntax.Negative | syntax.Sum | syntax.Product
+    return formula is not None and all(isinstance(x, kinds) for x in syntax.walk(formula))

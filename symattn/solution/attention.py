@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from operator import call
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def certify(
     pieces = [piece for group in groups for piece in group]
     found: list[dict[int, dict[str, DoubleDouble]]] = [{} for _ in groups]
     firsts = [places.index(k) for k in range(len(groups))]
-    for done, (place, result) in enumerate(shared(_worked, pieces, executor), 1):
+    for done, (place, result) in enumerate(shared(call, pieces, executor), 1):
         k = places[place]
         found[k][place - firsts[k]] = result
         if len(found[k]) == len(groups[k]):
@@ -73,7 +74,7 @@ def _is_known(head: HeadSolution, forward: HeadSolution) -> bool:
 
 
 def _tasks(head: HeadSolution, forward: HeadSolution) -> list[tuple[Any, ...]]:
-    """Return what :func:`_worked` is called with for a head, piece by piece."""
+    """Return what is called for a head and with what, piece by piece."""
     if isinstance(head, BlockedSolution):
         return [(certified, *task) for task in head.tasks()]
     case, names = head.case, ["Y", "lse"]
@@ -81,10 +82,6 @@ def _tasks(head: HeadSolution, forward: HeadSolution) -> list[tuple[Any, ...]]:
     if head is not forward:
         names += [gradient_name(name) for name in ("Q", "K", "V")]
     return [(_solved, case.raw, case.steps, loss, names)]
-
-
-def _worked(work: Callable[..., dict[str, DoubleDouble]], *task: Any) -> dict[str, DoubleDouble]:
-    return work(*task)
 
 
 def _solved(

@@ -273,9 +273,8 @@ class Quantity:
             return ()
         if self.is_lettered:
             return tuple(sorted({symbol for value in self.values() for symbol in value.symbols}))
-        rows, columns = self.grid
-        places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_masked(i, j)]
-        entries = [EntryValue(self, i, j) for i, j in places]
+        places = [place for place in np.ndindex(self.grid) if not self.is_masked(*place)]
+        entries = [EntryValue(self, *place) for place in places]
         letters = {symbol for entry in entries for symbol, _ in entry.coefficients()}
         return tuple(sorted(symbol for symbol in letters if symbol is not None))
 

@@ -131,26 +131,19 @@ class Runs:
 
     def point(self, node: Node, i: int, j: int, bits: int) -> arb:
         """Entry (i, j) of a node in a ball of its own, computed at ``bits`` bits."""
+        with precision(bits):
+            ball = self._points_at(bits)[node].number(i, j)
+        return ball
+
+    def _points_at(self, bits: int) -> Run[LazyGrid[arb]]:
+        """The run in balls at ``bits`` bits that are computed one by one."""
         if bits not in self._points:
             arithmetic = enclosures.EntrywiseBalls(
                 lambda node, i, j, mask: self.exact[node].at(i, j) is not MASKED
             )
-            leaf = partial(self._pointed, read=arithmetic.read, bits=bits)
-            self._points[bits] = Run(arithmetic, leaf)
-        with precision(bits):
-            ball = self._points[bits][node].number(i, j)
-        return ball
-
-    def _pointed(
-        self, node: Node, read: Callable[[Rows], LazyGrid[arb]], bits: int
-    ) -> LazyGrid[arb] | None:
-        rows = self.inputs.get(node.serial)
-        if rows is not None:
-            return read(rows)
-        if self._base is None or self.degree(node):
-            return None
-        base, grid = self._base, node.grid
-        return LazyGrid(*grid, lambda i, j: base.point(node, i, j, bits))
+            read, run = arithmetic.read, methodcaller("_points_at", bits)
+            self._points[bits] = Run(arithmetic, lambda node: self._known(node, read, run))
+        return self._points[bits]
 
 
 def _degree(op: Op, below: list[int]) -> int:

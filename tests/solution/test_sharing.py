@@ -71,7 +71,7 @@ def test_the_same_whoever_works(
     lazy, ours, broken = made(name), made(name), made(name)
     told: list[tuple[int, int]] = []
     with monkeypatch.context() as here:
-        here.setattr(attention_module, "_worked", _away)
+        here.setattr(attention_module, "call", _away)
         ours.compute(executor, lambda *done: told.append(done))
     assert told == [(k + 1, len(told)) for k in range(len(told))]
     assert len(told) == (2 if OPTIONS[name][1] < 300 else 6)

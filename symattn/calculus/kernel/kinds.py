@@ -20,7 +20,6 @@ Place: TypeAlias = tuple[Base, int, tuple[tuple[str, int], ...]]
 """A base, a number added to it, and the permutations it then goes through, forth or back."""
 Exponent: TypeAlias = int | Fraction
 Mono: TypeAlias = "tuple[tuple[Atom, Exponent], ...]"
-Poly: TypeAlias = dict[Mono, Fraction]
 Frozen: TypeAlias = "frozenset[tuple[Mono, Fraction]]"
 Where: TypeAlias = tuple[Array, tuple[Place, ...]]
 """An array and the places of one of its entries."""
