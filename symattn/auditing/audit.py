@@ -104,6 +104,8 @@ def _follows(roots: tuple[Figure, ...]) -> Cause:
 
 
 def _gives(chain: Figure) -> Sentence:
+    if (stated := chain.claim.stated) is not None and stated.is_run:
+        return Sentence("the program gives {figure}", figure=_right(chain))
     return Sentence("the arithmetic as printed gives {figure}", figure=_right(chain))
 
 

@@ -315,7 +315,8 @@ def causes(figures: Sequence[Figure], solution: Solution) -> tuple[dict[Figure, 
         wrong = [figure for figure in block if figure.verdict is Verdict.REFUTED]
         stated = claim.stated
         # Entries of an array that are worked one by one are as many statements.
-        is_one = claim.is_arithmetic and not isinstance(claim.tree, syntax.Array)
+        is_run = stated is not None and stated.is_run
+        is_one = claim.is_arithmetic and (is_run or not isinstance(claim.tree, syntax.Array))
         if not is_one or len(wrong) < 2 or (stated is not None and stated.follows):
             continue
         first, *others = wrong
@@ -324,7 +325,10 @@ def causes(figures: Sequence[Figure], solution: Solution) -> tuple[dict[Figure, 
             slips.append(slip)
             found[first] = Cause("root", slip.sentence, slip=slip)
         elif len(wrong) > _MOST * len(block):
-            said = short(syntax.text(claim.tree if stated is None else stated.formula), _SAID)
+            formula = claim.tree
+            if stated is not None:
+                formula = stated.said if is_run else stated.formula
+            said = short(syntax.text(formula), _SAID)
             reason = Sentence("{formula} does not come to this", formula=said)
             found[first] = Cause("root", reason)
         else:

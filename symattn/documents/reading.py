@@ -79,12 +79,13 @@ class ReadStep:
 class Stated:
     """A closed statement: what is ``said`` of figures, the ``formula`` that is meant by that,
     which of its numbers are ``exact``, and where figures stand that are wrong, so that these
-    ``follow`` from them."""
+    ``follow`` from them. What ``is_run`` comes of a program."""
 
     said: syntax.Tree
     formula: syntax.Tree
     exact: tuple[bool, ...] = ()
     follows: tuple[int, ...] = ()
+    is_run: bool = False
 
 
 @dataclass(frozen=True)

@@ -46,13 +46,14 @@ _OPERANDS = Operands()
 class Statement:
     """Figures, the expression that they are stated to be, and its readings over what is printed.
 
-    The first reading is the plainest.
+    The first reading is the plainest; of what ``is_run`` it is what a program prints.
     """
 
     said: syntax.Tree
     value: syntax.Tree
     readings: tuple[syntax.Tree, ...]
     where: str
+    is_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ class StatedBlock:
         formula = syntax.replaced(tree, lambda part: self.names.get(begin(part)))
         over = numbers(tree)
         exact = tuple(isinstance(one, ExactNumber) for one in literals(over))
-        stated = Stated(said, formula, exact, tuple(sorted(set(follows))))
+        stated = Stated(said, formula, exact, tuple(sorted(set(follows))), one.is_run)
         return Claimed(
             "as_printed",
             plain(over),

@@ -453,7 +453,9 @@ class Statements:
     def _blocks(self) -> Iterator[StatedBlock]:
         blocks: dict[Span, list[_Stated]] = defaultdict(list)
         printed = {
-            tuple(begins(one.value)): (Statement(one.said, one.value, (one.numbers,), ""),)
+            tuple(begins(one.value)): (
+                Statement(one.said, one.value, (one.numbers,), "", is_run=True),
+            )
             for one in self._ran
         }
         for one in sorted(self._stated, key=lambda one: one.order):

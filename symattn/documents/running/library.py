@@ -36,12 +36,12 @@ from symattn.numbers.balls import charge
 #: A function of a library: arguments in, a value out.
 Meaning = Callable[..., Any]
 #: Arguments that change no number.
-_UNMEANT = frozenset(
-    "dtype device out requires_grad optimize copy order inplace non_blocking memory_format".split()
-)
+_UNMEANT = (
+    {"dtype", "device", "out", "requires_grad", "optimize", "copy", "order", "inplace"}
+)  # fmt: skip
 _ALIASES = {"dim": "axis", "keepdim": "keepdims", "axes": "axis", "dims": "axis", "input": "x"}
 #: Types of whole numbers.
-WHOLE = frozenset("int int8 int16 int32 int64 long uint8 short".split())
+WHOLE = {"int", "int8", "int16", "int32", "int64", "long", "uint8", "short"}
 
 
 class Pair(tuple[Any, Any]):
@@ -188,11 +188,11 @@ def reduce(x: Any, of: str, axis: Any = None, keepdims: Any = False) -> Any:
     """Add up entries, or find the largest, along axes."""
     values = array(x)
     charge(values.data.size)
-    data = np.frompyfunc(lambda v: int(v) if isinstance(v, bool) else v, 1, 1)(values.data)
+    data: Any = np.frompyfunc(lambda v: int(v) if isinstance(v, bool) else v, 1, 1)(values.data)
     axes = range(data.ndim) if axis is None else np.atleast_1d(plain(axis))
     fold = np.frompyfunc(OPERATORS[of], 2, 1)
     for one in axes:
-        data = np.expand_dims(fold.reduce(data, axis=int(one)), int(one))
+        data = np.expand_dims(np.asarray(fold.reduce(data, axis=int(one))), int(one))
     return made(data if truth(keepdims) else np.squeeze(data, tuple(map(int, axes))), values)
 
 
@@ -482,7 +482,9 @@ def _chunk(x: Any, parts: Any, axis: Any = 0) -> Any:
 def _triangle(of: Callable[..., Any]) -> Meaning:
     def meaning(x: Any, k: Any = 0, diagonal: Any = None) -> Any:
         values = array(x)
-        is_kept = of(np.ones(values.shape[-2:], dtype=int), whole(k if diagonal is None else diagonal))
+        is_kept = of(
+            np.ones(values.shape[-2:], dtype=int), whole(k if diagonal is None else diagonal)
+        )
         return made(np.where(is_kept, values.data, 0), values)
 
     return meaning
@@ -613,9 +615,9 @@ ATTRIBUTES: Mapping[str, Callable[[Array], Any]] = {
     **dict.fromkeys(WHOLE, lambda x: lambda: cast(x, "int")),
 }
 #: Methods that give the array itself.
-_SAME = frozenset(
-    "detach cpu cuda numpy to contiguous requires_grad_ double half bfloat16 type_as".split()
-)
+_SAME = {
+    "detach", "cpu", "cuda", "numpy", "to", "contiguous", "requires_grad_", "double", "half",
+}  # fmt: skip
 
 
 def attribute(x: Array, name: str) -> Any:

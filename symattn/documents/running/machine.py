@@ -9,16 +9,16 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from flint import arb
 
-from symattn.documents.running import library
-from symattn.documents.running.library import LIBRARY, Pair, call, cast, run_layer
+from symattn.documents.running import library, own
+from symattn.documents.running.library import LIBRARY, Pair, call, run_layer
 from symattn.documents.running.numbers import (
     NOBODY_KNOWS,
     OPERATORS,
@@ -32,86 +32,25 @@ from symattn.documents.running.numbers import (
     is_unknown,
     lose,
     made,
+    near,
     number,
     product,
-    rounded,
     truth,
     whole,
 )
+from symattn.documents.running.own import key_of
+from symattn.documents.running.texts import (
+    How,
+    Said,
+    Shown,
+    Slot,
+    bare,
+    filled,
+    formatted,
+    joined,
+    tokens,
+)
 from symattn.numbers.balls import Exhausted, charge
-
-# -- what is shown -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A number in what is shown: its value, the expression that is shown, and where in it."""
-
-    value: int | arb
-    said: ast.expr
-    keys: tuple[int, ...] = ()
-    birth: int | None = None
-
-
-#: How a line is shown.
-How = Literal["printed", "valued", "named"]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What is shown from the beginning of a line to the end of one: words and numbers, or None of
-    what nobody knows; ``node`` is the statement, in the piece of that number: it prints a line,
-    has a value, which sessions show, or gives one to a name."""
-
-    node: ast.stmt
-    piece: int
-    tokens: tuple[str | Slot | None, ...]
-    how: How
-
-
-#: Words and numbers of a text that is shown; signs between them don't tell.
-_TOKEN = re.compile(r"[^\W\d_]\w*|\d+(?:\.\d*)?|\.\d+")
-
-
-@dataclass(frozen=True)
-class Said:
-    """A text with numbers in it that were computed."""
-
-    parts: tuple[str | Slot | None, ...]
-
-
-def tokens(
-    value: object, said: ast.expr, keys: tuple[int, ...] = ()
-) -> Iterator[str | Slot | None]:
-    """Yield the words and numbers that a value is shown as."""
-    match value:
-        case str():
-            yield from _TOKEN.findall(value.casefold())
-        case Said(parts):
-            for part in parts:
-                yield from (part,) if not isinstance(part, str) else tokens(part, said)
-        case bool() | None:
-            yield str(value).casefold()
-        case int() | arb():
-            yield Slot(value, said, keys)
-        case Array(data, _, birth):
-            charge(data.size)
-            for place in np.ndindex(data.shape):
-                entry = data[place]
-                if isinstance(entry, bool):
-                    yield str(entry).casefold()
-                else:
-                    yield Slot(entry, said, (*keys, *place), birth)
-        case list() | tuple():
-            for k, part in enumerate(value):
-                yield from tokens(part, said, (*keys, k))
-        case dict():
-            for k, (key, part) in enumerate(value.items()):
-                yield from tokens(key, said)
-                yield from tokens(part, said, (*keys, k))
-        case _:
-            yield None
-
 
 # -- what names mean ---------------------------------------------------------------------
 
@@ -196,9 +135,12 @@ class _Continued(Exception):
     pass
 
 
-#: Libraries whose functions are known; what the others give is not, but they change nothing.
+#: Libraries whose functions are known, and others, which change nothing.
 _KNOWN = re.compile(r"(?:numpy|torch|math|jax|tensorflow|scipy|cupy|cmath)\b")
-_HARMLESS = re.compile(r"(?:matplotlib|seaborn|pandas|sklearn|time|sys|os|typing|IPython|plotly|tqdm|warnings|copy|collections|itertools|functools|dataclasses|transformers|random)\b")  # fmt: skip
+_HARMLESS = re.compile(
+    r"(?:matplotlib|seaborn|pandas|sklearn|time|sys|os|typing|IPython|plotly|tqdm|warnings|copy"
+    r"|collections|itertools|functools|dataclasses|transformers|random)\b"
+)
 #: What authors call libraries, also without importing them.
 _USUAL = {
     "np": "numpy", "numpy": "numpy", "torch": "torch", "nn": "torch.nn", "math": "math",
@@ -209,45 +151,8 @@ _CONSTANTS = {
     "pi": arb.pi, "e": lambda: arb(1).exp(), "inf": lambda: arb("inf"), "nan": lambda: NOBODY_KNOWS,
     "newaxis": lambda: None, "Inf": lambda: arb("inf"),
 }  # fmt: skip
-#: Methods of Python's own values that change nothing but them.
-_METHODS: Mapping[type, frozenset[str]] = {
-    str: frozenset(
-        [
-            "split",
-            "lower",
-            "upper",
-            "strip",
-            "lstrip",
-            "rstrip",
-            "join",
-            "replace",
-            "startswith",
-            "endswith",
-            "count",
-            "find",
-            "index",
-            "title",
-            "capitalize",
-            "center",
-            "ljust",
-            "rjust",
-            "zfill",
-            "isalpha",
-            "isdigit",
-            "casefold",
-        ]
-    ),
-    list: frozenset(
-        ["append", "extend", "insert", "pop", "index", "count", "reverse", "copy", "clear"]
-    ),
-    dict: frozenset(["get", "items", "keys", "values", "update", "setdefault", "pop", "copy"]),
-    tuple: frozenset({"index", "count"}),
-    set: frozenset({"add", "union", "intersection", "discard"}),
-}
-#: No text, list or range is longer, and functions call each other no deeper.
-_LONGEST, _DEEPEST, _FIGURES = 4096, 24, 400
-#: Fields of formats: the type, and the conversion of percents.
-_FIELD = re.compile(r"%[-+ 0#]*\d*(?:\.\d+)?([sdfgeri%])|\{(\w*)(?:![rs])?(?::([^{}]*))?\}")
+#: Functions call each other no deeper, and no line shows more numbers.
+_DEEPEST, _FIGURES = 24, 400
 _SEED = ("numpy.random.seed", "numpy.random.RandomState")
 
 
@@ -260,9 +165,11 @@ class Machine:
 
     known: Mapping[int, np.ndarray[Any, Any]] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
-    #: Whether all names that it uses have been given a meaning.
+    #: Whether all names that it uses have been given a meaning, and its numbers may be rounded.
     is_whole: bool = True
+    is_rounded: bool = False
     _piece: int = 0
+    _node: ast.stmt = field(default_factory=ast.Pass)
     _globals: _Scope = field(default_factory=lambda: _Scope({"__name__": "__main__"}))
     _line: list[str | Slot | None] = field(default_factory=list)
     _births: int = 0
@@ -284,6 +191,7 @@ class Machine:
     # -- statements ----------------------------------------------------------------------
 
     def statements(self, body: Iterable[ast.stmt], scope: _Scope) -> None:
+        """Run statements one after the other."""
         for node in body:
             charge(1)
             self._node = node if scope is self._globals else self._node
@@ -338,6 +246,7 @@ class Machine:
             lose(value)
 
     def statement(self, node: ast.stmt, scope: _Scope) -> None:
+        """Run a statement; raises any :class:`Exception` where it needs what isn't known."""
         match node:
             case ast.Expr(value):
                 self.show(node, value, scope)
@@ -387,12 +296,12 @@ class Machine:
             case ast.Try():
                 self.statements([*node.body, *node.orelse, *node.finalbody], scope)
             case ast.Import(names):
-                for name in names:
-                    path = name.name if name.asname else name.name.partition(".")[0]
-                    scope.set(name.asname or path, _Module(path))
+                for alias in names:
+                    path = alias.name if alias.asname else alias.name.partition(".")[0]
+                    scope.set(alias.asname or path, _Module(path))
             case ast.ImportFrom(module, names):
-                for name in names:
-                    scope.set(name.asname or name.name, _Module(f"{module}.{name.name}"))
+                for alias in names:
+                    scope.set(alias.asname or alias.name, _Module(f"{module}.{alias.name}"))
             case ast.Break():
                 raise _Broken
             case ast.Continue():
@@ -415,6 +324,7 @@ class Machine:
         return False
 
     def assign(self, target: ast.expr, value: Any, scope: _Scope) -> None:
+        """Give a value to a name, an entry, an attribute, or its parts to several."""
         match target:
             case ast.Name(name):
                 scope.set(name, value)
@@ -425,21 +335,15 @@ class Machine:
                 if isinstance(owner, Thing):
                     owner.attributes[name] = value
                 elif isinstance(owner, Array) and name == "data":
-                    owner.birth, owner.data[...] = None, array(value).data
+                    owner.set(..., value)
                 else:
                     raise Lost
             case ast.Subscript(of, key):
                 owner = self.value(of, scope)
                 if isinstance(owner, Array):
-                    keys = self._keys(key, scope)
-                    owner.birth = None
-                    stored = array(value)
-                    if all(isinstance(one, int) for one in owner.data.flat):
-                        # An array of whole numbers keeps no others.
-                        stored = array(cast(stored, "int"))
-                    owner.data[keys] = stored.data if stored.data.ndim else stored.data.item()
+                    owner.set(self._keys(key, scope), value)
                 elif isinstance(owner, list | dict):
-                    owner[_key(self.value(key, scope))] = value
+                    owner[key_of(self.value(key, scope))] = value
                 else:
                     raise Lost
             case _:
@@ -459,8 +363,7 @@ class Machine:
         after = self.binary(op, before, value)
         if isinstance(before, Array):
             # It changes for all that share it.
-            before.birth = None
-            before.data[...] = after.data if isinstance(after, Array) else NOBODY_KNOWS
+            before.set(..., NOBODY_KNOWS if isinstance(after, Unknown) else after)
         elif isinstance(before, list) and isinstance(op, ast.Add):
             before.extend(self.items(value))
         else:
@@ -469,11 +372,15 @@ class Machine:
     # -- what is shown -------------------------------------------------------------------
 
     def show(self, node: ast.stmt, value: ast.expr, scope: _Scope) -> None:
+        """Run an expression that stands by itself."""
         match value:
             case ast.Call(func=ast.Name("print" | "pprint" | "display"), args=given):
                 self._print(node, given, value.keywords, scope)
             case ast.Constant():
                 pass
+            case ast.Call(func=ast.Name(name)) if not self._is_given(name, scope):
+                # It may print, whatever else has its name.
+                self._unknown_lines()
             case _:
                 found = self.value(value, scope)
                 if found is not None and scope is self._globals:
@@ -499,7 +406,7 @@ class Machine:
                 values = [*self.items(values[0])]
                 parts = [one.value] * len(values)
             for part, value in zip(parts, values, strict=True):
-                line.extend(tokens(value, _bare(part)))
+                line.extend(tokens(value, bare(part)))
         if ends:
             self._tell(self._node, line, "printed")
             line.clear()
@@ -524,7 +431,7 @@ class Machine:
             case ast.Constant(bool() | None | str() | int() as value):
                 return value
             case ast.Constant(float() as value):
-                return number(value)
+                return near(str(value)) if self.is_rounded else number(value)
             case ast.Name(name):
                 return self._name(name, scope)
             case ast.List(parts):
@@ -532,26 +439,26 @@ class Machine:
             case ast.Tuple(parts):
                 return (*self._items(parts, scope),)
             case ast.Set(parts):
-                return {_key(one) for one in self._items(parts, scope)}
+                return {key_of(one) for one in self._items(parts, scope)}
             case ast.Dict(keys, values):
                 pairs = zip(keys, values, strict=True)
-                found: dict[Any, Any] = {}
+                table: dict[Any, Any] = {}
                 for key, value in pairs:
                     if key is None:
                         raise Lost
-                    found[_key(self.value(key, scope))] = self.value(value, scope)
-                return found
+                    table[key_of(self.value(key, scope))] = self.value(value, scope)
+                return table
             case ast.BinOp(left, op, right):
                 return self.binary(op, self.value(left, scope), self.value(right, scope))
             case ast.UnaryOp(op, operand):
                 return self._unary(op, self.value(operand, scope))
             case ast.BoolOp(op, parts):
-                found = None
+                last: Any = None
                 for part in parts:
-                    found = self.value(part, scope)
-                    if truth(found) is isinstance(op, ast.Or):
-                        return found
-                return found
+                    last = self.value(part, scope)
+                    if truth(last) is isinstance(op, ast.Or):
+                        break
+                return last
             case ast.Compare(left, ops, rights):
                 return self._compare(left, ops, rights, scope)
             case ast.IfExp(test, body, orelse):
@@ -566,19 +473,19 @@ class Machine:
                 found = [
                     self.value(node.elt, inner) for inner in self._turns(node.generators, scope)
                 ]
-                return {_key(one) for one in found} if isinstance(node, ast.SetComp) else found
+                return {key_of(one) for one in found} if isinstance(node, ast.SetComp) else found
             case ast.DictComp(key, value):
                 return {
-                    _key(self.value(key, inner)): self.value(value, inner)
+                    key_of(self.value(key, inner)): self.value(value, inner)
                     for inner in self._turns(node.generators, scope)
                 }
             case ast.Lambda():
                 return self._function(node, scope)
             case ast.JoinedStr(parts):
-                return _said([*(self.value(part, scope) for part in parts)])
+                return joined([*(self.value(part, scope) for part in parts)])
             case ast.FormattedValue(value, _, spec):
                 form = "" if spec is None else self.value(spec, scope)
-                return formatted(self.value(value, scope), form, _bare(value))
+                return formatted(self.value(value, scope), form, bare(value))
             case ast.NamedExpr(target, value):
                 self.assign(target, found := self.value(value, scope), scope)
                 return found
@@ -590,13 +497,20 @@ class Machine:
         except KeyError:
             if name in _USUAL:
                 return _Module(_USUAL[name])
-            if name in _CALLS:
+            if name in own.CALLS:
                 return _Module(f"builtins.{name}")
             if name in LIBRARY:
                 # What everybody knows by its name needs no definition.
                 return _Module(f"numpy.{name}")
             self.is_whole = False
             return Unknown()
+
+    @staticmethod
+    def _is_given(name: str, scope: _Scope) -> bool:
+        with suppress(KeyError):
+            scope.find(name)
+            return True
+        return name in own.CALLS
 
     def _items(self, parts: Sequence[ast.expr], scope: _Scope) -> Iterator[Any]:
         for part in parts:
@@ -626,14 +540,14 @@ class Machine:
             case (Unknown(), _) | (_, Unknown()):
                 return Unknown()
             case (str() | Said(), str() | Said()) if name == "Add":
-                return _said([left, right])
+                return joined([left, right])
             case (str(), _) if name == "Mod":
-                return _filled(left, right if isinstance(right, tuple) else (right,))
+                return filled(left, right if isinstance(right, tuple) else (right,))
             case (str(), int()) | (int(), str()) | (list() | tuple(), int()) | (int(), list()) if (
                 name == "Mult"
             ):
                 times, what = (left, right) if isinstance(left, int) else (right, left)
-                if times * len(what) > _LONGEST:
+                if times * len(what) > own.LONGEST:
                     raise Lost
                 return what * times
             case (list(), list()) | (tuple(), tuple()) if name == "Add":
@@ -679,7 +593,7 @@ class Machine:
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return Unknown()
         if isinstance(op, ast.In | ast.NotIn):
-            return (_key(left) in right) is isinstance(op, ast.In)
+            return (key_of(left) in right) is isinstance(op, ast.In)
         if isinstance(left, Array | arb | int) and isinstance(right, Array | arb | int):
             return each(OPERATORS[type(op).__name__], left, right)
         if isinstance(op, ast.Eq | ast.NotEq) and all(
@@ -714,7 +628,7 @@ class Machine:
             self.value(key, scope) if not isinstance(key, ast.Slice) else self._slice(key, scope)
         )
         if isinstance(owner, list | tuple | str | dict | range):
-            return owner[_key(place)] if not isinstance(place, slice) else owner[place]
+            return owner[key_of(place)] if not isinstance(place, slice) else owner[place]
         if isinstance(owner, Thing) and owner.kind == "Sequential":
             return owner.attributes["layers"][whole(place)]
         raise Lost
@@ -756,18 +670,13 @@ class Machine:
                 return Unknown(owner.holds)
             case _Module():
                 if name in _CONSTANTS and _KNOWN.match(owner.path):
-                    return _CONSTANTS[name]()
+                    constant: Any = _CONSTANTS[name]
+                    return constant()
                 return _Module(f"{owner.path}.{name}")
             case Array():
-                if name == "grad":
+                if name in ("grad", "dtype", "device"):
                     return Unknown()
-                if name == "size" and not owner.is_torch:
-                    return owner.data.size
-                if name == "dtype" or name == "device":
-                    return Unknown()
-                if name in library.ATTRIBUTES:
-                    return library.ATTRIBUTES[name](owner)
-                return library.method(owner, name)
+                return library.attribute(owner, name)
             case int() | arb():
                 if name in ("item", "tolist", "numpy", "detach"):
                     return lambda *_: owner
@@ -786,10 +695,10 @@ class Machine:
                         with suppress(KeyError):
                             return self._bound(owner.thing, base.find(name))
                 return lambda *_, **__: None
-        if name in _METHODS.get(type(owner), ()):
-            return _own(owner, name)
+        if name in own.METHODS.get(type(owner), ()):
+            return own.method(owner, name)
         if isinstance(owner, str) and name == "format":
-            return lambda *given, **keys: _filled(owner, given, keys)
+            return lambda *given, **keys: filled(owner, given, keys)
         if isinstance(owner, Said) and name in ("ljust", "rjust", "center", "strip"):
             return lambda *_: owner
         raise Lost
@@ -820,10 +729,10 @@ class Machine:
         takes = node.args
         named = [*takes.posonlyargs, *takes.args]
         late = named[len(named) - len(takes.defaults) :]
-        pairs = [*zip(late, takes.defaults, strict=True)]
-        pairs += [(one, value) for one, value in zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
-                  if value is not None]  # fmt: skip
-        defaults = {one.arg: self.value(value, scope) for one, value in pairs}
+        pairs: list[tuple[ast.arg, ast.expr | None]] = [*zip(late, takes.defaults, strict=True)]
+        pairs += zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+        given = [(one.arg, value) for one, value in pairs if value is not None]
+        defaults = {name: self.value(value, scope) for name, value in given}
         marks = [_root(one) for one in getattr(node, "decorator_list", ())]
         if set(marks) - {"property", "staticmethod", "torch"}:
             return Unknown()
@@ -916,7 +825,7 @@ class Machine:
     def _of_library(self, function: _Module, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
         path, name = function.path, function.name
         if path.startswith("builtins."):
-            return _CALLS[name](self, *given, **keys)
+            return own.CALLS[name](self, *given, **keys)
         if ".random" in path or (path.startswith("torch") and name.startswith("rand")):
             return self._drawn(path, name, given, keys)
         if not _KNOWN.match(path):
@@ -926,7 +835,7 @@ class Machine:
             return Unknown((*given, *keys.values()))
         if ".init." in path:
             if name.startswith(("constant", "ones", "zeros")):
-                return library.method(given[0], name)(*given[1:])
+                return library.attribute(given[0], name)(*given[1:])
             self._spoil(given[0])
             return given[0]
         if name in ("no_grad", "set_printoptions", "manual_seed", "inference_mode"):
@@ -987,7 +896,7 @@ class Machine:
             "size", given[-1] if name in ("normal", "uniform", "randint") and given else None
         )
         if name in ("rand", "randn", "random", "random_sample", "standard_normal"):
-            shape = library.sizes(given) if given else keys.get("size", ())
+            shape = library.spread(given) if given else keys.get("size", ())
         elif name in ("randn_like", "rand_like"):
             shape = array(given[0]).shape
         elif name == "shuffle":
@@ -1029,42 +938,9 @@ def _loaded(target: ast.expr) -> ast.expr:
     raise Lost
 
 
-def _bare(node: ast.expr) -> ast.expr:
-    """Return what is shown, without what only rounds it or sets it as text."""
-    match node:
-        case ast.Call(
-            func=ast.Attribute(inner, "round" | "item" | "tolist" | "numpy" | "detach")
-        ) if not isinstance(inner, ast.Name) or inner.id not in _USUAL:
-            return _bare(inner)
-        case (
-            ast.Call(func=ast.Name("round" | "float" | "str"), args=[inner, *_])
-            | ast.Call(func=ast.Attribute(attr="round" | "around"), args=[inner, *_])
-        ):
-            return _bare(inner)
-    return node
-
-
-def _key(value: Any) -> Any:
-    """A value as the key of a dictionary, or the place in a list."""
-    match value:
-        case str() | bool() | int() | None:
-            return value
-        case arb() | Array():
-            return whole(value)
-        case tuple():
-            return tuple(map(_key, value))
-    raise Lost
-
-
 def _plain(value: Any) -> Any:
-    match value:
-        case tuple() | list():
-            return tuple(map(_plain, value))
-        case arb():
-            return float(value.mid())
-        case int() | None:
-            return value
-    raise Lost
+    """An argument of a generator as a float."""
+    return float(value.mid()) if isinstance(value, arb) else library.plain(value)
 
 
 def _as_numbers(value: Any, beside: Any) -> Any:
@@ -1074,172 +950,3 @@ def _as_numbers(value: Any, beside: Any) -> Any:
     if not isinstance(value, int | arb | Array):
         raise Lost
     return value
-
-
-def _said(parts: Iterable[Any]) -> str | Said:
-    """A text of parts, plain where none of them was computed."""
-    every: list[str | Slot | None] = []
-    for part in parts:
-        every += part.parts if isinstance(part, Said) else [part if isinstance(part, str) else None]
-    if all(isinstance(part, str) for part in every):
-        return "".join(part for part in every if isinstance(part, str))
-    return Said(tuple(every))
-
-
-def formatted(value: Any, form: Any, said: ast.expr) -> str | Said:
-    """A value as a field of a text."""
-    if isinstance(value, str | Said):
-        return value
-    if isinstance(form, str) and form.endswith("%"):
-        value = each(OPERATORS["Mult"], value, 100)
-    return Said(tuple(tokens(value, said)))
-
-
-def _filled(text: str, given: Sequence[Any], keys: Mapping[str, Any] | None = None) -> str | Said:
-    """A text with values in its fields, those of ``%`` or of ``format``."""
-    parts: list[Any] = []
-    at = count = 0
-    is_percent = keys is None
-    blank = ast.Name("_", ast.Load())
-    for mark in _FIELD.finditer(text):
-        if (mark[1] is not None) is not is_percent:
-            continue
-        parts.append(text[at : mark.start()])
-        at = mark.end()
-        if mark[1] == "%":
-            continue
-        name = mark[2] or str(count)
-        count += 1
-        value = given[int(name)] if name.isdigit() else (keys or {})[name]
-        parts.append(formatted(value, mark[3] or "", blank))
-    return _said([*parts, text[at:]])
-
-
-def _own(owner: Any, name: str) -> Callable[..., Any]:
-    """A method of Python's own values."""
-
-    def called(*given: Any, **keys: Any) -> Any:
-        if name == "join":
-            items = [*given[0]]
-            spaced = [one for item in items for one in (owner, item)][1:]
-            return _said(spaced)
-        if isinstance(owner, str) and any(isinstance(one, Said) for one in given):
-            raise Lost
-        if isinstance(owner, list) and name in ("index", "count") and not isinstance(given[0], str):
-            raise Lost
-        found = getattr(owner, name)(*given, **keys)
-        if name in ("items", "keys", "values"):
-            found = [*found]
-        if isinstance(found, str) and len(found) > _LONGEST:
-            raise Lost
-        return found
-
-    return called
-
-
-def _total(machine: Machine, values: Any, start: Any = 0) -> Any:
-    for one in machine.items(values):
-        start = machine.binary(ast.Add(), start, one)
-    return start
-
-
-def _best(sign: str) -> Callable[..., Any]:
-    def found(machine: Machine, *values: Any, key: Any = None, default: Any = None) -> Any:
-        items = [*machine.items(values[0])] if len(values) == 1 else [*values]
-        if not items:
-            return default
-        if key is None and all(isinstance(one, int | arb) for one in items):
-            name = "maximum" if sign == "Gt" else "minimum"
-            best = items[0]
-            for one in items[1:]:
-                best = OPERATORS[name](best, one)
-            return best
-        keys = [one if key is None else machine.call(key, [one], {}) for one in items]
-        place = 0
-        for k in range(1, len(keys)):
-            if truth(OPERATORS[sign](keys[k], keys[place])):
-                place = k
-        return items[place]
-
-    return found
-
-
-def _sorted(machine: Machine, values: Any, key: Any = None, reverse: Any = False) -> list[Any]:
-    items = [*machine.items(values)]
-    keys = [one if key is None else machine.call(key, [one], {}) for one in items]
-    if not all(isinstance(one, str | int) for one in keys):
-        for k, one in enumerate(keys):
-            for other in keys[:k]:
-                truth(OPERATORS["NotEq"](one, other))
-        keys = [float(ball(one).mid()) for one in keys]
-    order = sorted(range(len(items)), key=lambda k: keys[k], reverse=truth(reverse))
-    return [items[k] for k in order]
-
-
-def _zip(machine: Machine, *values: Any, **_: Any) -> list[Any]:
-    return [*zip(*(machine.items(one) for one in values), strict=False)]
-
-
-def _range(machine: Machine, *bounds: Any) -> range:
-    found = range(*map(whole, bounds))
-    if len(found) > 1 << 20:
-        raise Lost
-    return found
-
-
-def _length(machine: Machine, value: Any) -> int:
-    match value:
-        case Array():
-            return int(value.shape[0])
-        case list() | tuple() | str() | dict() | range() | set():
-            return len(value)
-    raise Lost
-
-
-def _rounded(machine: Machine, value: Any, places: Any = None) -> Any:
-    found = each(lambda one: rounded(one, 0 if places is None else whole(places)), value)
-    return found if places is not None or isinstance(found, Array) else (
-        whole(found) if isinstance(found, int) or found.is_exact() else NOBODY_KNOWS
-    )  # fmt: skip
-
-
-def _text(machine: Machine, value: Any = "") -> str | Said:
-    return (
-        formatted(value, "", ast.Name("_", ast.Load()))
-        if not isinstance(value, int)
-        else str(value)
-    )
-
-
-def _float(machine: Machine, value: Any) -> Any:
-    if isinstance(value, str):
-        return number(value.lower().replace("infinity", "inf"))
-    return ball(value) if isinstance(value, int | arb) else each(ball, value)
-
-
-#: Functions that Python has by itself.
-_CALLS: Mapping[str, Callable[..., Any]] = {
-    "len": _length, "range": _range, "zip": _zip, "sum": _total, "round": _rounded, "str": _text,
-    "max": _best("Gt"), "min": _best("Lt"), "sorted": _sorted, "float": _float, "repr": _text,
-    "enumerate": lambda machine, values, start=0: [*enumerate(machine.items(values), start)],
-    "abs": lambda machine, value: each(abs, value),
-    "list": lambda machine, values=(): [*machine.items(values)],
-    "tuple": lambda machine, values=(): (*machine.items(values),),
-    "set": lambda machine, values=(): {_key(one) for one in machine.items(values)},
-    "dict": lambda machine, pairs=(), **keys: dict(
-        pairs.items() if isinstance(pairs, dict) else [(_key(k), v) for k, v in pairs]) | keys,
-    "reversed": lambda machine, values: [*machine.items(values)][::-1],
-    "int": lambda machine, value: int(value) if isinstance(value, str) else cast(value, "int"),
-    "bool": lambda machine, value: truth(value),
-    "any": lambda machine, values: any(map(truth, machine.items(values))),
-    "all": lambda machine, values: all(map(truth, machine.items(values))),
-    "map": lambda machine, of, *values: [
-        machine.call(of, [*each_], {}) for each_ in zip(*map(machine.items, values), strict=False)],
-    "filter": lambda machine, of, values: [
-        one for one in machine.items(values) if truth(machine.call(of, [one], {}))],
-    "pow": lambda machine, x, y: each(OPERATORS["Pow"], x, y),
-    "slice": lambda machine, *bounds: slice(*bounds),
-    "ord": lambda machine, value: ord(value),
-    "chr": lambda machine, value: chr(value),
-    "print": lambda machine, *_, **__: None,
-}  # fmt: skip

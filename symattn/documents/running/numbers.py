@@ -7,15 +7,15 @@ is unknown as well.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 import numpy as np
 from flint import arb
 
 from symattn.numbers.balls import charge
+from symattn.spelling import written
 
 #: A number that nobody knows.
 NOBODY_KNOWS: arb = arb("nan")
@@ -51,7 +51,15 @@ class Array:
     @property
     def shape(self) -> tuple[int, ...]:
         """Return how many entries there are along each axis."""
-        return self.data.shape
+        return tuple(self.data.shape)
+
+    def set(self, keys: Any, value: Any) -> None:
+        """Set entries; one of whole numbers keeps no others."""
+        stored = array(value).data
+        if all(isinstance(one, int) for one in self.data.flat):
+            stored = np.frompyfunc(lambda one: whole(ball(one).floor()), 1, 1)(stored)
+        self.birth = None
+        self.data[keys] = stored[()] if isinstance(stored, np.ndarray) else stored
 
     def lose(self) -> None:
         """Forget what the entries are."""
@@ -76,6 +84,15 @@ def number(value: float | str) -> arb:
     True
     """
     return arb(str(value))
+
+
+def near(text: str) -> arb:
+    """The ball of all that rounds to a decimal.
+
+    >>> near("0.5").contains(number("0.549")), near("3").contains(number("3.2"))
+    (True, True)
+    """
+    return arb(text, arb(10) ** -written(text).decimals / 2)
 
 
 def truth(value: object) -> bool:
@@ -144,10 +161,6 @@ def _rest(x: arb, y: arb) -> arb:
     return x - y * ball(_floor(x / y))
 
 
-def _shifted(x: Scalar, y: Scalar) -> Scalar:
-    raise Lost
-
-
 #: What signs of Python mean.
 OPERATORS: Mapping[str, Callable[[Scalar, Scalar], Scalar]] = {
     "Add": _whole_or_ball(operator.add, operator.add),
@@ -197,16 +210,6 @@ FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
     "silu": lambda x: x * _sigmoid(x), "softplus": lambda x: (1 + x.exp()).log(),
     "radians": lambda x: x * arb.pi() / 180, "deg2rad": lambda x: x * arb.pi() / 180,
 }  # fmt: skip
-
-
-def size(value: Scalar) -> Scalar:
-    """Return the absolute value of a number."""
-    return abs(value)
-
-
-def relu(value: Scalar) -> Scalar:
-    """Return a number, or 0 where it is negative."""
-    return OPERATORS["maximum"](value, 0)
 
 
 def rounded(value: Scalar, places: int = 0) -> Scalar:
@@ -317,10 +320,3 @@ class Thing:
 
     kind: Any
     attributes: dict[str, Any] = field(default_factory=dict)
-
-
-def reduced(of: str, values: Iterable[Scalar], start: Scalar | None = None) -> Scalar:
-    """The sum, or the largest, of single numbers."""
-    every = [*values] if start is None else [start, *values]
-    charge(len(every))
-    return reduce(OPERATORS[of], every)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -24,8 +24,9 @@ from symattn.documents import code
 from symattn.documents.article import Article, Block, session
 from symattn.documents.python import source
 from symattn.documents.python.source import ProgramSource
-from symattn.documents.running.machine import How, Machine, Shown, Slot
-from symattn.documents.running.numbers import ball
+from symattn.documents.running.machine import Machine
+from symattn.documents.running.numbers import ball, near
+from symattn.documents.running.texts import Shown, Slot
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import PrintedFigure
 from symattn.expressions import syntax
@@ -189,14 +190,14 @@ class _Turn:
             turns = session(block.text) if block.kind == "code" else []
             for kind, text in turns:
                 if kind != "code":
-                    self._output(text, ("printed", "valued"))
+                    self._output(text, is_valued=True)
                 else:
                     self._program(text)
             if turns or block.kind not in ("code", "output"):
                 continue
             if block.kind == "output" and self.is_notebook:
-                self._output(block.text, ("printed", "valued"))
-            elif not self._output(block.text, ("printed",)):
+                self._output(block.text, is_valued=True)
+            elif not self._output(block.text):
                 self._program(block.text)
 
     def _program(self, text: Text) -> None:
@@ -225,7 +226,10 @@ class _Turn:
         if parsed is None:
             self._machine.forget(code.assigned_in(piece))
             return []
+        # Its numbers are printed, those of a program are what it computes with.
+        self._machine.is_rounded = True
         shown = self._run(parsed)
+        self._machine.is_rounded = False
         if chain and self._remark(shown, [*piece[chain.end("sign") : chain.end("value")].lines()]):
             return []
         return shown
@@ -236,15 +240,16 @@ class _Turn:
         self._pieces.append(parsed)
         return self._machine.shown[start:]
 
-    def _output(self, text: Text, hows: Collection[How]) -> bool:
-        """Take a text behind a program, if it is what that shows in these ways; return whether it
-        is."""
+    def _output(self, text: Text, is_valued: bool = False) -> bool:
+        """Take a text behind a program, if it is what that prints, or its last value; return
+        whether it is."""
         tokens = [*_tokens(text.lines())]
         if self._behind >= _BEHIND or len(tokens) > _LONGEST:
             return False
         every = self._machine.shown[self._taken :]
         # Of values by themselves only the last is shown.
-        shown = [x for x in every if x.how == "printed" or (x.how in hows and x is every[-1])]
+        last = every[-1:] if is_valued else []
+        shown = [x for x in every if x.how == "printed" or (x.how == "valued" and x in last)]
         places = _placed(shown, tokens)
         if not places or 2 * sum(len(shown[k].tokens) for k, _ in places) < len(tokens):
             return False
@@ -318,7 +323,7 @@ class _Turn:
             for slot, token in known:
                 self.ran.append(Ran(_indexed(said, slot.keys), *_pair(slot, token)))
         for birth, texts in births.items():
-            self.news[birth] = np.array([*map(_near, texts)], dtype=object)
+            self.news[birth] = np.array([*map(near, texts)], dtype=object)
 
 
 def _are_all_such(one: Shown, tokens: Sequence[_Token]) -> bool:
@@ -372,7 +377,7 @@ def _placed(shown: Sequence[Shown], tokens: Sequence[_Token]) -> Sequence[tuple[
             if score := _fits(one, tokens, at):
                 end = at + len(one.tokens)
                 after[end] = max(after[end], (best[at][0] + score, (*best[at][1], (k, at))))
-        best = [*accumulate(after, lambda x, y: x if x[0] > y[0] else y)]
+        best = [*accumulate(after, max)]
     return best[-1][1]
 
 
@@ -400,11 +405,6 @@ def _told(shown: Sequence[Shown], places: Sequence[tuple[int, int]]) -> Iterator
 
 
 # -- numbers as trees ------------------------------------------------------------------------
-
-
-def _near(text: str) -> arb:
-    decimals = written(text).decimals
-    return arb(text, arb(10) ** -decimals / 2)
 
 
 def _pair(slot: Slot, token: _Token) -> tuple[syntax.Tree, syntax.Tree]:
