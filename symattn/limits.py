@@ -59,7 +59,7 @@ CLAIMS = Limit(10_000, "{found} claims; at most {most} are read")
 #: Parts of expressions that are put together to close what an article states.
 CLOSED = Limit(400_000, "more than {most} parts of what is stated: the rest is read by evidence")
 #: Steps of the programs of an article, and products in them.
-RUN = Limit(400_000, "programs of more than {most} steps: the rest is not run")
+RUN = Limit(200_000, "programs of more than {most} steps: the rest is not run")
 #: Numbers that an article prints, in words, formulas, code, outputs and tables.
 NUMBERS = Limit(
     50_000, "more than {most} numbers up to here; split the article, or omit long lists"

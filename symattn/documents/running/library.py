@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from symattn.documents.running.numbers import (
     made,
     product,
     rounded,
+    small,
     truth,
     whole,
 )
@@ -94,7 +96,7 @@ def plain(value: Any) -> Any:
             return value
         case list() | tuple():
             return tuple(map(plain, value))
-    return whole(value)
+    return small(value)
 
 
 def spread(values: Sequence[Any]) -> Sequence[Any]:
@@ -104,8 +106,8 @@ def spread(values: Sequence[Any]) -> Sequence[Any]:
 
 def filled(shape: Any, value: Scalar, is_torch: bool = False) -> Array:
     """An array of one number."""
-    sizes = plain(shape) if isinstance(shape, list | tuple) else (whole(shape),)
-    charge(int(np.prod(sizes, dtype=float)))
+    sizes = plain(shape) if isinstance(shape, list | tuple) else (small(shape),)
+    charge(small(prod(sizes)))
     data = np.empty(sizes, dtype=object)
     data[...] = value
     return Array(data, is_torch)
@@ -150,16 +152,22 @@ def _of_two(sign: str) -> Meaning:
 
 def _arange(*bounds: Any) -> Array:
     if all(isinstance(one, int) for one in bounds):
+        small(len(range(*bounds)))
         return array([*range(*bounds)])
     start, stop, step = map(ball, (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3])
-    count = -whole((-((stop - start) / step)).floor())
+    count = -small((-((stop - start) / step)).floor())
     return array([start + k * step for k in range(count)])
 
 
 def _linspace(start: Any, stop: Any, num: Any = 50, steps: Any = None) -> Array:
-    count = whole(num if steps is None else steps)
+    count = small(num if steps is None else steps)
     step = (ball(stop) - start) / (count - 1)
     return array([start + k * step for k in range(count)])
+
+
+def _eye(rows: int, columns: int) -> Array:
+    small(rows * columns)
+    return Array(np.eye(rows, columns, dtype=int).astype(object))
 
 
 def _array(x: Any) -> Any:
@@ -341,7 +349,7 @@ def matmul(x: Any, y: Any) -> Any:
 
 def _outer(x: Any, y: Any) -> Any:
     left, right = array(x), array(y)
-    charge(left.data.size * right.data.size)
+    charge(small(left.data.size * right.data.size))
     return made(np.outer(left.data, right.data), left, right)
 
 
@@ -414,8 +422,9 @@ def _nll_loss(x: Any, target: Any, reduction: Any = "mean") -> Any:
 
 def _one_hot(x: Any, num_classes: Any = None) -> Any:
     places = array(x).data.astype(int)
-    count = 1 + int(places.max()) if num_classes is None else whole(num_classes)
-    return made(np.eye(count, dtype=int).astype(object)[places], array(x))
+    count = 1 + int(places.max()) if num_classes is None else num_classes
+    small(count * count)
+    return made(_eye(small(count), small(count)).data[places], array(x))
 
 
 # -- forms ---------------------------------------------------------------------------------
@@ -453,13 +462,14 @@ def _expand(x: Any, *shape: Any) -> Any:
     wanted = plain(spread(shape))
     own = (1,) * (len(wanted) - values.data.ndim) + values.shape
     to = [size if one == -1 else one for one, size in zip(wanted, own, strict=True)]
+    small(prod(to))
     return made(np.broadcast_to(values.data, to), values)
 
 
 def _tile(x: Any, *times: Any, axis: Any = None) -> Any:
     values = array(x)
     counts = plain(spread(times))
-    charge(int(values.data.size * np.prod(counts, dtype=float)))
+    charge(small(values.data.size * prod(counts)))
     if axis is not None or not (values.is_torch or len(counts) > 1):
         return made(np.repeat(values.data, counts[0], plain(axis)), values)
     return made(np.tile(values.data, counts), values)
@@ -498,7 +508,7 @@ _NAMES: Mapping[str, Meaning] = {
     "zeros_like empty_like": _alike(0),
     "ones_like": _alike(1),
     "full_like": lambda x, fill_value: each(lambda _: fill_value, x),
-    "eye identity": lambda n, m=None: Array(np.eye(whole(n), plain(m), dtype=int).astype(object)),
+    "eye identity": lambda n, m=None: _eye(small(n), small(n if m is None else m)),
     "arange": _arange,
     "linspace": _linspace,
     "array asarray asmatrix tensor as_tensor constant Tensor FloatTensor LongTensor from_numpy "
@@ -513,7 +523,7 @@ _NAMES: Mapping[str, Meaning] = {
     "sign": lambda x: each(lambda v: v if is_unknown(v) else (v > 0) - (v < 0), x),
     "isinf": lambda x: each(lambda v: isinstance(v, arb) and not v.is_finite(), x),
     "logical_not": lambda x: each(lambda v: not truth(v), x),
-    "round around": lambda x, decimals=0: each(lambda v: rounded(v, whole(decimals)), x),
+    "round around": lambda x, decimals=0: each(lambda v: rounded(v, small(decimals)), x),
     "floor": lambda x: each(lambda v: v if isinstance(v, int) else v.floor(), x),
     "ceil": lambda x: each(lambda v: v if isinstance(v, int) else v.ceil(), x),
     "add": _of_two("Add"),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from symattn.documents.running.numbers import (
     near,
     number,
     product,
+    small,
     truth,
     whole,
 )
@@ -154,6 +156,11 @@ _CONSTANTS = {
 #: Functions call each other no deeper, and no line shows more numbers.
 _DEEPEST, _FIGURES = 24, 400
 _SEED = ("numpy.random.seed", "numpy.random.RandomState")
+#: Functions that draw numbers: how many arguments stand before the sizes.
+_DRAWS = {
+    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("normal", "uniform", "randint"), 2),
+}
 
 
 @dataclass(eq=False)
@@ -379,10 +386,12 @@ class Machine:
             case ast.Constant():
                 pass
             case ast.Call(func=ast.Name(name)) if not self._is_given(name, scope):
-                # It may print, whatever else has its name.
-                self._unknown_lines()
+                # It is no function that is known by its name: it is called for what it does.
+                self.call(Unknown(), [*self._items(value.args, scope)], {})
             case _:
                 found = self.value(value, scope)
+                if isinstance(found, Unknown):
+                    lose(found)
                 if found is not None and scope is self._globals:
                     self._tell(node, [*tokens(found, value)], "valued")
 
@@ -549,8 +558,12 @@ class Machine:
                 times, what = (left, right) if isinstance(left, int) else (right, left)
                 if times * len(what) > own.LONGEST:
                     raise Lost
+                charge(times * len(what))
                 return what * times
             case (list(), list()) | (tuple(), tuple()) if name == "Add":
+                if len(left) + len(right) > own.LONGEST:
+                    raise Lost
+                charge(len(left) + len(right))
                 return left + right
         if name == "MatMult":
             return product(array(left), array(right))
@@ -829,9 +842,9 @@ class Machine:
         if ".random" in path or (path.startswith("torch") and name.startswith("rand")):
             return self._drawn(path, name, given, keys)
         if not _KNOWN.match(path):
-            if not _HARMLESS.match(path):
-                for one in given:
-                    self._spoil(one)
+            if _HARMLESS.match(path):
+                return Unknown()
+            lose(tuple(given))
             return Unknown((*given, *keys.values()))
         if ".init." in path:
             if name.startswith(("constant", "ones", "zeros")):
@@ -871,41 +884,25 @@ class Machine:
         if path in _SEED:
             self._random = np.random.RandomState(whole(given[0])) if given else None
             return Unknown()
-        if path.startswith("numpy.random.") and self._random is not None and path.count(".") == 2:
-            sizes = {"rand", "randn"}
-            if name in sizes | {
-                "random",
-                "random_sample",
-                "normal",
-                "uniform",
-                "randint",
-                "standard_normal",
-            }:
-                plain = [_plain(one) for one in given]
-                found = getattr(self._random, name)(
-                    *plain, **{k: _plain(v) for k, v in keys.items()}
-                )
-                charge(np.size(found))
-                if np.ndim(found) == 0:
-                    return number(repr(float(found))) if name != "randint" else int(found)
-                turned = int if name == "randint" else (lambda one: number(repr(float(one))))
-                return made(np.frompyfunc(turned, 1, 1)(found))
+        is_alike = name in ("rand_like", "randn_like")
+        if name not in _DRAWS and not is_alike:
+            # What else is drawn changes what comes next, and "shuffle" what it is given.
             self._random = None
-        is_torch = path.startswith("torch")
-        shape = keys.get(
-            "size", given[-1] if name in ("normal", "uniform", "randint") and given else None
-        )
-        if name in ("rand", "randn", "random", "random_sample", "standard_normal"):
-            shape = library.spread(given) if given else keys.get("size", ())
-        elif name in ("randn_like", "rand_like"):
-            shape = array(given[0]).shape
-        elif name == "shuffle":
-            self._spoil(given[0])
-        if isinstance(shape, int):
-            shape = (shape,)
-        if not isinstance(shape, tuple | list) or not all(isinstance(one, int) for one in shape):
+            lose(tuple(given))
             return Unknown()
-        return self._born(tuple(shape), is_torch) if shape else NOBODY_KNOWS
+        sizes = array(given[0]).shape if is_alike else given[_DRAWS[name] :]
+        told = library.plain(library.spread(sizes) if sizes else keys.get("size", ()))
+        shape = (told,) if isinstance(told, int) else told
+        small(prod(shape))
+        if self._random is None or path != f"numpy.random.{name}":
+            return self._born(shape, path.startswith("torch")) if shape else NOBODY_KNOWS
+        before = [_plain(one) for one in given[: _DRAWS[name]]]
+        before += [_plain(keys[key]) for key in ("low", "high", "loc", "scale") if key in keys]
+        draw = getattr(self._random, name)
+        found = draw(*shape) if name in ("rand", "randn") else draw(*before, size=shape or None)
+        charge(np.size(found))
+        each_ = np.frompyfunc(int if name == "randint" else lambda x: number(repr(float(x))), 1, 1)
+        return made(np.asarray(each_(found), dtype=object))
 
     def _born(self, shape: Sequence[Any], is_torch: bool = False) -> Array:
         birth, self._births = self._births, self._births + 1

@@ -9,11 +9,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 from flint import arb
 
+from symattn.expressions.elementary import ELEMENTARY
 from symattn.numbers.balls import charge
 from symattn.spelling import written
 
@@ -117,6 +119,14 @@ def whole(value: object) -> int:
     raise Lost
 
 
+def small(value: object) -> int:
+    """Return a whole number that says where or how many; raises :class:`Lost` of a large one."""
+    found = whole(value)
+    if abs(found) > _ENTRIES:
+        raise Lost
+    return found
+
+
 # -- arithmetic of single numbers --------------------------------------------------------
 
 
@@ -191,31 +201,41 @@ def _logical(of: Callable[[Any, Any], Any], x: Scalar, y: Scalar) -> Scalar:
     return NOBODY_KNOWS
 
 
+#: Functions that Arb has under the same name.
+_ARB = ("log1p", "expm1", "tan", "sinh", "cosh", "atan", "acos", "rsqrt")
+
+
 def _sigmoid(x: arb) -> arb:
     return 1 / (1 + (-x).exp())
 
 
 def _gelu(x: arb) -> arb:
-    return x * (1 + (x / arb(2).sqrt()).erf()) / 2
+    return x * (-x / arb(2).sqrt()).erfc() / 2
 
 
 #: Functions of a single number, each entry by itself.
 FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
-    "exp": arb.exp, "log": arb.log, "log1p": arb.log1p, "expm1": arb.expm1, "sqrt": arb.sqrt,
-    "sin": arb.sin, "cos": arb.cos, "tan": arb.tan, "tanh": arb.tanh, "sinh": arb.sinh,
-    "cosh": arb.cosh, "arctan": arb.atan, "atan": arb.atan, "arccos": arb.acos, "acos": arb.acos,
-    "erf": arb.erf, "sigmoid": _sigmoid, "expit": _sigmoid, "gelu": _gelu,
-    "log2": lambda x: x.log() / arb(2).log(), "log10": lambda x: x.log() / arb(10).log(),
-    "exp2": lambda x: arb(2) ** x, "rsqrt": arb.rsqrt, "reciprocal": lambda x: 1 / x,
-    "silu": lambda x: x * _sigmoid(x), "softplus": lambda x: (1 + x.exp()).log(),
-    "radians": lambda x: x * arb.pi() / 180, "deg2rad": lambda x: x * arb.pi() / 180,
-}  # fmt: skip
+    **{name: getattr(arb, name) for name in (*ELEMENTARY, *_ARB)},
+    "arctan": arb.atan,
+    "arccos": arb.acos,
+    "sigmoid": _sigmoid,
+    "expit": _sigmoid,
+    "gelu": _gelu,
+    "log2": lambda x: x.log() / arb(2).log(),
+    "log10": lambda x: x.log() / arb(10).log(),
+    "exp2": lambda x: arb(2) ** x,
+    "reciprocal": lambda x: 1 / x,
+    "silu": lambda x: x * _sigmoid(x),
+    "softplus": lambda x: (1 + x.exp()).log(),
+    "radians": lambda x: x * arb.pi() / 180,
+    "deg2rad": lambda x: x * arb.pi() / 180,
+}
 
 
 def rounded(value: Scalar, places: int = 0) -> Scalar:
     """A number rounded to so many decimals; all that it may be rounded to where it is half-way.
 
-    >>> rounded(number("0.126"), 2) == number("0.13")
+    >>> abs(rounded(number("0.126"), 2) - number("0.13")) < 1e-9
     True
     """
     if isinstance(value, int) or not value.is_finite():
@@ -231,9 +251,12 @@ def rounded(value: Scalar, places: int = 0) -> Scalar:
 
 
 def each(of: Callable[..., Any], *values: Any) -> Any:
-    """What a function of single numbers makes of arrays, entry by entry."""
+    """Return what a function of single numbers makes of arrays, entry by entry."""
     parts = [value.data if isinstance(value, Array) else value for value in values]
-    charge(max(np.size(part) for part in parts))
+    shape = np.broadcast_shapes(*map(np.shape, parts))
+    if (size := prod(shape)) > _ENTRIES:
+        raise Lost
+    charge(size)
     return made(np.frompyfunc(of, len(parts), 1)(*parts), *values)
 
 
@@ -287,31 +310,29 @@ def product(left: Array, right: Array) -> Any:
     return made(left.data @ right.data, left, right)
 
 
-def lose(value: object, seen: set[int] | None = None) -> None:
+def lose(value: object) -> None:
     """Forget all of a value that something unknown may have changed."""
-    seen = set() if seen is None else seen
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    match value:
-        case Array():
-            value.lose()
-        case list():
-            for entry in value:
-                lose(entry, seen)
-            value[:] = [Unknown() for _ in value]
-        case dict():
-            for entry in value.values():
-                lose(entry, seen)
-            value.update(dict.fromkeys(value, Unknown()))
-        case tuple():
-            for entry in value:
-                lose(entry, seen)
-        case Unknown(holds):
-            for entry in holds:
-                lose(entry, seen)
-        case Thing():
-            lose(value.attributes, seen)
+    waiting, seen = [value], set[int]()
+    while waiting:
+        one: Any = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        match one:
+            case Array():
+                one.lose()
+            case tuple():
+                waiting += one
+            case list():
+                waiting += one
+                one[:] = [Unknown() for _ in one]
+            case dict():
+                waiting += one.values()
+                one.update(dict.fromkeys(one, Unknown()))
+            case Unknown(holds):
+                waiting += holds
+            case Thing():
+                waiting.append(one.attributes)
 
 
 @dataclass(eq=False)

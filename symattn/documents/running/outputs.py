@@ -1,4 +1,4 @@
-"""What an article says that a program prints, beside what it prints.
+"""Outputs: what an article says that a program prints, beside what it prints.
 
 A text that stands behind a program, or a comment in it, shows something of it where its words,
 its lines and the count of its numbers are those of what the program shows there: notation alone
@@ -411,23 +411,21 @@ def _pair(slot: Slot, token: _Token) -> tuple[syntax.Tree, syntax.Tree]:
     """A figure, and the number that comes out: the figure itself where floats may be that."""
     assert token.span is not None
     figure = PrintedFigure(token.text, token.span)
-    if comes(slot, token.text):
-        return figure, ExactNumber(token.text.lstrip("+"))
-    return figure, _number(ball(slot.value))
+    number = None if comes(slot, token.text) else _number(ball(slot.value))
+    return figure, number or ExactNumber(token.text.lstrip("+"))
 
 
-def _number(value: arb) -> syntax.Tree:
-    """A number that is known, to so many digits; as what rounds to it where it is known from what
-    is rounded."""
-    radius = float(value.rad())
-    if radius < _SURE:
+def _number(value: arb) -> syntax.Tree | None:
+    """A number that is known, to so many digits; where it is known from what is rounded, as what
+    rounds to it, if it is known to one digit."""
+    if float(value.rad()) < _SURE:
         return ExactNumber(_decimal(value, _DECIMALS))
-    decimals = _DECIMALS
-    while (decimals and not value.overlaps(value)) or 10.0**-decimals / 2 < 2 * radius:
-        decimals -= 1
-    text = _decimal(value, max(decimals, 0))
-    number = syntax.Literal(text.lstrip("-"))
-    return syntax.Negative(number) if text.startswith("-") else number
+    for decimals in range(_DECIMALS, -1, -1):
+        text = _decimal(value, decimals)
+        if near(text).contains(value):
+            number = syntax.Literal(text.lstrip("-"))
+            return syntax.Negative(number) if text.startswith("-") else number
+    return None
 
 
 def _decimal(value: arb, decimals: int) -> str:

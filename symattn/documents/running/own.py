@@ -18,6 +18,7 @@ from symattn.documents.running.numbers import (
     each,
     number,
     rounded,
+    small,
     truth,
     whole,
 )
@@ -97,10 +98,17 @@ def method(owner: Any, name: str) -> Callable[..., Any]:
         if name == "join":
             items = [*given[0]]
             spaced = [one for item in items for one in (owner, item)][1:]
+            if len(spaced) * len(owner) > LONGEST:
+                raise Lost
             return joined(spaced)
         if isinstance(owner, str) and any(isinstance(one, Said) for one in given):
             raise Lost
         if isinstance(owner, list) and name in ("index", "count") and not isinstance(given[0], str):
+            raise Lost
+        for one in given:
+            if isinstance(one, int):
+                small(one)
+        if name == "replace" and len(owner) * len(given[1]) > LONGEST:
             raise Lost
         found = getattr(owner, name)(*given, **keys)
         if name in ("items", "keys", "values"):
@@ -172,7 +180,7 @@ def _length(machine: Caller, value: Any) -> int:
 
 
 def _rounded(machine: Caller, value: Any, places: Any = None) -> Any:
-    found = each(lambda one: rounded(one, 0 if places is None else whole(places)), value)
+    found = each(lambda one: rounded(one, 0 if places is None else small(places)), value)
     return found if places is not None or isinstance(found, Array) else (
         whole(found) if isinstance(found, int) or found.is_exact() else NOBODY_KNOWS
     )  # fmt: skip

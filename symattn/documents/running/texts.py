@@ -1,4 +1,4 @@
-"""What a program shows: words and numbers, each with the expression that is shown."""
+"""Lines that a program shows: words and numbers, each with the expression that is shown."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ How = Literal["printed", "valued", "named"]
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown from the beginning of a line to the end of one: words and numbers, or None of
+    """A line that is shown, from its beginning to its end: words and numbers, or None of
     what nobody knows; ``node`` is the statement, in the piece of that number: it prints a line,
     has a value, which sessions show, or gives one to a name."""
 
@@ -44,6 +44,8 @@ class Shown:
     how: How
 
 
+#: So deep are values nested that are shown.
+_DEEPEST = 8
 #: Words and numbers of a text that is shown; signs between them don't tell.
 _TOKEN = re.compile(r"[^\W\d_]\w*|\d+(?:\.\d*)?|\.\d+")
 
@@ -60,6 +62,8 @@ def tokens(
 ) -> Iterator[str | Slot | None]:
     """Yield the words and numbers that a value is shown as."""
     match value:
+        case _ if len(keys) > _DEEPEST:
+            yield None
         case str():
             yield from _TOKEN.findall(value.casefold())
         case Said(parts):
@@ -112,8 +116,11 @@ def joined(parts: Iterable[Any]) -> str | Said:
     every: list[str | Slot | None] = []
     for part in parts:
         every += part.parts if isinstance(part, Said) else [part if isinstance(part, str) else None]
+    charge(len(every))
     if all(isinstance(part, str) for part in every):
-        return "".join(part for part in every if isinstance(part, str))
+        text = "".join(part for part in every if isinstance(part, str))
+        charge(len(text))
+        return text
     return Said(tuple(every))
 
 
