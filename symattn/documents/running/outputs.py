@@ -226,6 +226,9 @@ class _Turn:
         if parsed is None:
             self._machine.forget(code.assigned_in(piece))
             return []
+        if chain and not any(isinstance(x, ast.Name) for y in parsed.body for x in ast.walk(y)):
+            # What only numbers come to is an equation, and read as one.
+            return []
         # Its numbers are printed, those of a program are what it computes with.
         self._machine.is_rounded = True
         shown = self._run(parsed)
