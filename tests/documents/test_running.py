@@ -312,6 +312,21 @@ def test_comments_say_what_statements_give(remark, found):
     assert refuted(text) == found
 
 
+def test_loops_that_double_expressions_are_read_in_no_time():
+    """Each turn makes the next entry of those before, all of which a function takes again."""
+    program = (
+        "def f(x):\n    return x ** 2 + 2 * x + 1\n\n"
+        "def descent(x, turns):\n    history = [x]\n    for i in range(turns):\n"
+        "        x = x - 0.1 * (2 * x + 2)\n        history.append(x)\n"
+        "    return np.array(history)\n\n"
+        "history = descent(-3, 20)\nvalues = f(history)\n"
+        'print(f"end: {history[-1]:.4f}, {f(history[-1]):.4f}")'
+    )
+    text = told(f"import numpy as np\n{program}", "end: -1.0231, 0.0005")
+    assert refuted(text) == {}
+    assert refuted(text.replace("1.0231", "1.0321")) == {"-1.0321": "-1.0231"}
+
+
 def test_notebooks_that_lack_cells_are_not_refuted():
     """What is lost may have changed what is printed."""
     cells = ("x = [1.5, 2.0]", ""), ("y = lost * 2", ""), ("print(x)", "[1.5, 3.0]\n")

@@ -236,3 +236,9 @@ def test_a_single_result_of_numbers_is_corrected_by_hand() -> None:
     assert fixed(audited(alone), audited).text == alone
     several = "Then $[1, 2, 3] * 2 = [2, 4, 7]$."
     assert fixed(audited(several), audited).text == several.replace("7", "6")
+
+
+def test_a_fraction_of_one_sign_is_a_number() -> None:
+    """As two whole numbers are, one over the other."""
+    assert refuted("The loss is L = ½·(-4)² = 8.0 and R = ¾ · 2 = 1.5.") == {}
+    assert refuted("The loss is L = ½·(-4)² = 8.5 and R = ¾ · 2 = 1.5.") == {"8.5": "8.0"}

@@ -39,7 +39,7 @@ _SHARE = re.compile(r"0\.[0-9]+")
 #: figures, by so many secants; a figure depends on it by no less, and it is no larger than that.
 _OPERAND = "one other number in what it is computed from would explain it"
 _OPERANDS_TRIED, _TARGETS, _SECANTS, _FLAT, _FAR = 48, 3, 5, 1e-9, 1e6
-_OPERANDS = Operands()
+OPERANDS = Operands()
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class StatedBlock:
         for one in self.statements:
             for reading in one.readings:
                 charge(len(texts) * size(reading))
-                coming = _OPERANDS.coming(numbers(reading), texts)
+                coming = OPERANDS.coming(numbers(reading), texts)
                 if coming is None:
                     continue
                 any_of = [x or y for x, y in zip(any_of, coming, strict=True)]
@@ -144,7 +144,7 @@ class StatedBlock:
             return numbers(there)
 
         def off(number: float) -> float:
-            found = _OPERANDS.middles(over(f"{number:.12f}"))
+            found = OPERANDS.middles(over(f"{number:.12f}"))
             return nan if found is None else float(found[at]) - wanted
 
         texts = values.texts(value)
@@ -164,7 +164,7 @@ class StatedBlock:
         if y == x + 1.0:
             return none
         over_it = over(f"{y:.{written(operand.text).decimals}f}")
-        return _OPERANDS.coming(over_it, texts) or none
+        return OPERANDS.coming(over_it, texts) or none
 
     def claimed(
         self,
@@ -241,7 +241,7 @@ class Corrections:
         roots: set[int] = set()
         corrected = syntax.replaced(tree, lambda part: self._corrected(part, roots))
         is_clear = not roots or sum(coming) * 2 < len(coming) or len(roots) > _ROOTS
-        right = any_of if is_clear else _OPERANDS.coming(numbers(corrected), texts) or any_of
+        right = any_of if is_clear else OPERANDS.coming(numbers(corrected), texts) or any_of
         self._right.update(text for text, is_right in zip(texts, right, strict=True) if is_right)
         if is_clear or all(right):
             return
@@ -262,7 +262,7 @@ class Corrections:
         right: Sequence[bool],
         roots: Iterable[int],
     ) -> None:
-        found = _OPERANDS.middles(numbers(tree))
+        found = OPERANDS.middles(numbers(tree))
         entries = [*values.entries(one.value)]
         if found is None or len(found) != len(entries):
             return

@@ -21,10 +21,12 @@ from itertools import islice, product
 from typing import TypeGuard
 
 from symattn.documents.binding import joining, roles, values, workings
+from symattn.documents.binding.analogy import Columns
 from symattn.documents.binding.definitions import by_letters
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
 from symattn.documents.binding.stated import (
+    OPERANDS,
     Corrections,
     StatedBlock,
     Statement,
@@ -45,6 +47,7 @@ from symattn.documents.trees import (
     Named,
     Opaque,
     PrintedFigure,
+    ReadTable,
     Words,
 )
 from symattn.errors import SymattnError
@@ -160,6 +163,7 @@ class Statements:
     #: The name that words before rows with labels give the matrix of these.
     _title: str = ""
     _steps: Steps = field(default_factory=Steps)
+    _columns: Columns = field(default_factory=Columns)
     #: Arrays by what they print, where that tells them from others.
     _arrays: dict[Nested[str], syntax.Tree] = field(default_factory=dict)
     #: Where sections begin, and which is closed.
@@ -196,6 +200,11 @@ class Statements:
         self._is_broken = text.rstrip()[-1:] in _OPERATORS
         if match := _TITLE.match(text):
             self._title, self._rows = match[1], []
+
+    def table(self, table: ReadTable) -> None:
+        """Take a table, before what stands in its cells."""
+        if "found" not in self.__dict__:
+            self._columns.table(table, self._order)
 
     def read(self, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of a passage of that kind, unless all have been closed."""
@@ -258,6 +267,7 @@ class Statements:
         """Note an array and its rows: they may be printed again."""
         if not values.is_value(value):
             return
+        self._columns.matrix(value, self._order)
         for array in (value, *syntax.inside(value)):
             if isinstance(array, syntax.Array) and is_telling(array):
                 self._arrays.setdefault(values.printed(array), array)
@@ -444,11 +454,29 @@ class Statements:
         found: list[StatedBlock] = []
         try:
             with task(CLOSED.most):
+                self._stated += [*self._by_analogy()]
                 # They are worked out here, as long as there is work left.
                 found.extend(block for block in self._blocks() if block.best is not None)
         except Exhausted:
             self.is_cut = True
         return found
+
+    def _by_analogy(self) -> Iterator[_Stated]:
+        """What is said of one row of a table is said of the others where most of their figures
+        come of it."""
+        for one in self._stated:
+            for alike in self._columns.alike(one.said, one.value):
+                came: list[bool] = []
+                for x in alike:
+                    texts, order = values.texts(x.value), max(x.order, one.order)
+                    forms = self._closed(x.said, order, one.is_code, 0)[:_MEANINGS]
+                    charge(len(texts) * sum(map(size, forms)))
+                    found = (OPERANDS.coming(numbers(form), texts) for form in forms)
+                    came += max((y for y in found if y is not None), key=sum, default=[])
+                if sum(came) * 3 >= 2 * sum(len(values.texts(x.value)) for x in alike) > 0:
+                    for x in alike:
+                        order = max(x.order, one.order)
+                        yield _Stated(order, x.said, x.value, one.where, one.is_code, one.section)
 
     def _blocks(self) -> Iterator[StatedBlock]:
         blocks: dict[Span, list[_Stated]] = defaultdict(list)

@@ -171,9 +171,8 @@ class Steps:
         self._end_lines()
         self._words = ""
         is_formula = not isinstance(members[0], syntax.Name | syntax.Array | PrintedFigure)
-        if values.is_value(value):
-            is_worked = is_formula or len(members) > 2
-            self._take(_Block(value, is_worked=is_worked), "" if len(members) > 2 else said)
+        if values.is_value(value) and len(members) < 3:
+            self._take(_Block(value, is_worked=is_formula), said)
         elif not values.is_numeric(value):
             self._end_row()
             self._is_softmax |= any(map(_is_softmax, members))
