@@ -23,7 +23,7 @@ FLOORS = {
     "attention_by_hand.ipynb": (0.94, 2, 0, 1, 0),
     "aufmerksamkeit.md": (0.9, 3, 1, 0, 0),
     "bank-of-the-river.md": (0.67, 2, 0, 4, 0),
-    "causal-loop.ipynb": (0.64, 0, 0, 0, 0),
+    "causal-loop.ipynb": (0.53, 3, 0, 0, 0),
     "column-tokens.md": (0.46, 0, 0, 4, 0),
     "fenced-math-readme.md": (0.75, 1, 0, 0, 0),
     "forum-why-not-half.txt": (0.25, 3, 0, 0, 0),

@@ -85,12 +85,22 @@ class StatedBlock:
                     return *best, any_of
         return None if best is None else (*best, any_of)
 
+    @property
+    def is_run(self) -> bool:
+        """Return whether only a program says what it is."""
+        return all(one.is_run for one in self.statements)
+
     def is_known(self, known: Entry | None, worked: Set[int]) -> bool:
         """Return whether it needs no judgement beside what is ``known`` of the block: it is as it
         should be, or surely of something and wrong; or it stands among what was ``worked`` out."""
         assert self.best is not None
         one = self.statements[0]
-        if all(values.is_closed(one.said) for one in self.statements):
+        if self.is_run:
+            # What evidence is sure of says more than what a program prints.
+            if known is None or known.doubt:
+                return False
+            return known.agreement.share < 1 or all(self.best[2])
+        if all(one.is_run or values.is_closed(one.said) for one in self.statements):
             # Numbers by themselves were worked out, or left open, where they stand.
             is_array = any(isinstance(x, syntax.Array) for x in syntax.walk(one.said))
             is_held = known is not None and known.agreement.share == 1

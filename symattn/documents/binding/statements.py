@@ -413,8 +413,17 @@ class Statements:
             if one.key == "as_printed" and not (one.doubt and isinstance(one.value, syntax.Array))
             for start in begins(one.value)
         }
+        sure = {
+            start
+            for one in entries
+            if one.key == "of" and not one.doubt
+            for start in begins(one.value)
+        }
         for block in self.found:
-            known = ledger.held(block.statements[0].value)
+            known, begun = ledger.held(block.statements[0].value), begins(block.statements[0].value)
+            if known is None and sure.issuperset(begun):
+                # It is a part of what is surely known.
+                continue
             claims = [] if block.is_known(known, worked) else [*block.claims()]
             assert block.best is not None
             is_told = not wrong.isdisjoint(begins(block.best[1]))
@@ -431,8 +440,12 @@ class Statements:
                 rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
                 places = {span for row in rows for span in row}
                 ledger.settle(places)
-                if isinstance(claim.spans, Span) and not claim.doubt and not follows:
-                    ledger.coverage.restate(claim.spans.start)
+                is_run = claim.stated is not None and claim.stated.is_run
+                is_other = is_run and known is not None and known.agreement.share < 1
+                is_alone = isinstance(claim.spans, Span) and not claim.doubt and not follows
+                if is_other or is_alone:
+                    for place in places:
+                        ledger.coverage.restate(place.start)
                 entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
                 if follows:
                     entries[:] = [y for x in entries for y in _without(x, places)]

@@ -57,16 +57,16 @@ _RESULT = re.compile(
     r"(?P<value>\s*[-+−]?(?:[.\d]+|\[(?:[-+−]?[.\d]++(?:e[-+]?\d++)?|[\s,\[\]])*\]))"
     r"[ \t]*(?:#[^\n]*)?\s*\Z"
 )
-#: How far floats of 32 bits may be from what they stand for.
-_FLOATS = arb("2e-6")
+#: How far floats of 64 bits and of 32 may be from what they stand for; what computes in these.
+_DOUBLE, _SINGLE = arb("1e-10"), arb("2e-6")
+_IN_SINGLE = re.compile(r"\b(?:torch|tensorflow|tf|jax|jnp|nn|float32)\b")
 #: Lines with more tokens are not compared; so many texts behind a program are.
 _LONGEST, _BEHIND = 3000, 3
 #: Programs are run so many times at most, with what is known of random numbers then.
 _TURNS = 3
 _BITS = 160
-#: A number is known to so many decimals, within which it is sure; an expression is said in so
-#: many letters.
-_DECIMALS, _SURE, _SAID = 30, 1e-24, 60
+#: A number is told in so many decimals, an expression in so many letters.
+_DECIMALS, _SAID = 30, 60
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,8 @@ def _fits(shown: Shown, tokens: Sequence[_Token], at: int) -> float:
     return score
 
 
-def comes(slot: Slot, text: str) -> bool:
-    """Return whether a number may be printed so."""
+def comes(slot: Slot, text: str, off: arb = _SINGLE) -> bool:
+    """Return whether a number may be printed so, by floats that may be so far off."""
     value = ball(slot.value)
     if not value.is_finite():
         return False
@@ -142,11 +142,7 @@ def comes(slot: Slot, text: str) -> bool:
     half = arb(10) ** -printed.decimals / 2 if "." in text else arb(0)
     if "e" in text.casefold():
         half = abs(arb(text)) * arb("0.001")
-    return bool((value - arb(text)).abs_lower() <= half + _noise(value))
-
-
-def _noise(value: arb) -> arb:
-    return _FLOATS * (1 + abs(value))
+    return bool((value - arb(text)).abs_lower() <= half + off * (1 + abs(value)))
 
 
 # -- the programs of an article -----------------------------------------------------------
@@ -178,6 +174,8 @@ class _Turn:
     ran: list[Ran] = field(default_factory=list)
     _machine: Machine = field(init=False)
     _pieces: list[ProgramSource] = field(default_factory=list)
+    #: How far its floats may be off.
+    _off: arb = _DOUBLE
     #: How much of what is shown has been told from texts, and the texts behind the last program.
     _taken: int = 0
     _behind: int = _BEHIND
@@ -207,6 +205,8 @@ class _Turn:
             self._behind += 1
             return
         self._behind = 0
+        if _IN_SINGLE.search(text.string):
+            self._off = _SINGLE
         last: list[Shown] = []
         for piece, parsed in pieces:
             if parsed is None:
@@ -226,7 +226,8 @@ class _Turn:
         if parsed is None:
             self._machine.forget(code.assigned_in(piece))
             return []
-        if chain and not any(isinstance(x, ast.Name) for y in parsed.body for x in ast.walk(y)):
+        parts = [part for node in parsed.body for part in ast.walk(node)]
+        if chain and not any(isinstance(getattr(x, "ctx", None), ast.Load) for x in parts):
             # What only numbers come to is an equation, and read as one.
             return []
         # Its numbers are printed, those of a program are what it computes with.
@@ -320,11 +321,14 @@ class _Turn:
                 if slot.birth is None and ball(slot.value).is_finite()
             ]
             said = _said(pairs[0][0].said, self._pieces[one.piece])
-            if len(known) == len(pairs) > 1 and (trees := _nested(pairs, len(above))) is not None:
+            if (
+                len(known) == len(pairs) > 1
+                and (trees := _nested(pairs, len(above), self._off)) is not None
+            ):
                 self.ran.append(Ran(_indexed(said, above), *trees))
                 continue
             for slot, token in known:
-                self.ran.append(Ran(_indexed(said, slot.keys), *_pair(slot, token)))
+                self.ran.append(Ran(_indexed(said, slot.keys), *_pair(slot, token, self._off)))
         for birth, texts in births.items():
             self.news[birth] = np.array([*map(near, texts)], dtype=object)
 
@@ -410,25 +414,14 @@ def _told(shown: Sequence[Shown], places: Sequence[tuple[int, int]]) -> Iterator
 # -- numbers as trees ------------------------------------------------------------------------
 
 
-def _pair(slot: Slot, token: _Token) -> tuple[syntax.Tree, syntax.Tree]:
+def _pair(slot: Slot, token: _Token, off: arb) -> tuple[syntax.Tree, syntax.Tree]:
     """A figure, and the number that comes out: the figure itself where floats may be that."""
     assert token.span is not None
     figure = PrintedFigure(token.text, token.span)
-    number = None if comes(slot, token.text) else _number(ball(slot.value))
-    return figure, number or ExactNumber(token.text.lstrip("+"))
-
-
-def _number(value: arb) -> syntax.Tree | None:
-    """A number that is known, to so many digits; where it is known from what is rounded, as what
-    rounds to it, if it is known to one digit."""
-    if float(value.rad()) < _SURE:
-        return ExactNumber(_decimal(value, _DECIMALS))
-    for decimals in range(_DECIMALS, -1, -1):
-        text = _decimal(value, decimals)
-        if near(text).contains(value):
-            number = syntax.Literal(text.lstrip("-"))
-            return syntax.Negative(number) if text.startswith("-") else number
-    return None
+    if comes(slot, token.text, off):
+        return figure, ExactNumber(token.text.lstrip("+"))
+    # Where it is known from what is rounded, it is what comes of that as printed.
+    return figure, ExactNumber(_decimal(ball(slot.value), _DECIMALS))
 
 
 def _decimal(value: arb, decimals: int) -> str:
@@ -436,13 +429,13 @@ def _decimal(value: arb, decimals: int) -> str:
 
 
 def _nested(
-    pairs: Sequence[tuple[Slot, _Token]], depth: int
+    pairs: Sequence[tuple[Slot, _Token]], depth: int, off: arb
 ) -> tuple[syntax.Tree, syntax.Tree] | None:
     """The figures of an array, and its numbers, nested as its keys are from so deep on; None where
     its rows are of several lengths."""
     rows: dict[tuple[int, ...], list[tuple[syntax.Tree, syntax.Tree]]] = defaultdict(list)
     for slot, token in pairs:
-        rows[slot.keys[depth:-1]].append(_pair(slot, token))
+        rows[slot.keys[depth:-1]].append(_pair(slot, token, off))
     if len({len(row) for row in rows.values()}) > 1 or len({len(key) for key in rows}) > 1:
         return None
     figures, numbers = (

@@ -16,6 +16,7 @@ from symattn.documents.files import article, read_article
 from symattn.documents.help import beside, help_of
 from symattn.documents.reading import case_text
 from symattn.errors import Malformed
+from symattn.expressions import syntax
 from symattn.verdicts import Verdict
 from tests.documents import marks
 
@@ -319,7 +320,7 @@ def test_the_walkthrough_file_of_an_article(path: Path, tmp_path: Path) -> None:
     assert str(written.given) == str(case.given)
     judged, again = (
         [
-            (one.claim.of, one.text, one.verdict, one.correct, one.cause)
+            (syntax.text(one.claim.tree), one.text, one.verdict, one.correct, one.cause)
             for one in audit(held).figures
             if not one.claim.doubt
         ]
