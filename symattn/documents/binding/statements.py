@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from itertools import islice, product
 from typing import TypeGuard
@@ -59,6 +60,7 @@ from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.operands import ExactNumber
 from symattn.programs.program import Program
+from symattn.spelling import written
 
 #: Of one expression no more readings are taken, of a name no more of its last meanings, and names
 #: are unfolded no deeper: work is bounded, whatever an article defines by what.
@@ -435,17 +437,16 @@ class Statements:
             follows = [*corrections.following(block)]
             if known is None or known.doubt or known.agreement.share == 1:
                 claims = follows or claims
+            if claims and block.is_run and known is not None:
+                for start in _otherwise(ledger, known, block.best[1]):
+                    ledger.coverage.restate(start)
             for claim in claims:
                 assert claim.spans is not None
                 rows: Sequence[Sequence[Span]] = rows_of(claim.spans)
                 places = {span for row in rows for span in row}
                 ledger.settle(places)
-                is_run = claim.stated is not None and claim.stated.is_run
-                is_other = is_run and known is not None and known.agreement.share < 1
-                is_alone = isinstance(claim.spans, Span) and not claim.doubt and not follows
-                if is_other or is_alone:
-                    for place in places:
-                        ledger.coverage.restate(place.start)
+                if isinstance(claim.spans, Span) and not claim.doubt and not follows:
+                    ledger.coverage.restate(claim.spans.start)
                 entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
                 if follows:
                     entries[:] = [y for x in entries for y in _without(x, places)]
@@ -708,6 +709,17 @@ def _wrong(ledger: Ledger, entries: Iterable[Entry]) -> Iterator[int]:
                 tree = workings.entry_at(ledger.recipe, entry.tree, keys)
                 if ledger.said(tree, figure).share < 1:
                     yield figure.span.start
+
+
+def _otherwise(ledger: Ledger, known: Entry, numbers: syntax.Tree) -> Iterator[int]:
+    """Yield where figures begin that are not what they were taken for: a program prints another
+    number there."""
+    pairs = zip(values.entries(known.value), values.texts(numbers), strict=False)
+    for (figure, keys), text in pairs:
+        right = f"{Decimal(text):.{written(figure.text).decimals}f}"
+        tree = workings.entry_at(ledger.recipe, known.tree, keys)
+        if ledger.said(tree, replace(figure, text=right)).share < 1:
+            yield figure.span.start
 
 
 def _places(entry: Entry) -> Iterable[Span]:
