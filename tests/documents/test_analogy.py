@@ -50,6 +50,20 @@ def test_a_wrong_entry_of_another_row_is_refuted(form, worked):
     assert refuted(form(wrong, worked)) == {f"{wrong[1, 1]:.2f}": f"{made[1, 1]:.2f}"}
 
 
+def test_rows_of_a_matrix_are_worked_as_one_of_them_is():
+    """By a formula that their figures alone don't suggest."""
+    made = 3 * (X + 1) @ W
+    said = f"$$q_1 = 3 ({row(X[0], 1)} + 1) W = {row(made[0])}$$"
+
+    def article_of(made):
+        return f"$$X = {tex(X, 1)}, W = {tex(W, 1)}$$\n\n{said}\n\nIn all:\n\n$${tex(made, 2)}$$"
+
+    assert refuted(article_of(made)) == {}
+    wrong = made.copy()
+    wrong[2, 0] += 1
+    assert refuted(article_of(wrong)) == {f"{wrong[2, 0]:.2f}": f"{made[2, 0]:.2f}"}
+
+
 @pytest.mark.parametrize("form", [tables, matrices])
 def test_rows_that_are_made_otherwise_are_left_alone(form):
     """Most of them would be wrong: then the row that is worked was another example."""

@@ -267,6 +267,8 @@ def test_what_is_random_is_known_where_it_is_printed():
         "with torch.no_grad():\n    w -= 0.1 * w.grad",
         "w.data = w - rate",
         "nn.init.normal_(w)",
+        "import mylib\nmylib.scale(w)",
+        "opt = {'sgd': torch.optim.SGD}[kind]([w])\nopt.step()",
         "train(w)",
         "torch.nn.utils.clip_grad_norm_(w, 1)",
         "w = nn.Dropout(0.5)(w)",
@@ -289,6 +291,7 @@ def test_lines_that_may_be_of_other_prints_refute_nothing():
     beside = told(program + "print('A:')\nprint(a)\nprint(b)", "A:\n[1.5, 2.1]")
     assert refuted(beside) == {"2.1": "2.0"}
     assert refuted(told(program + "print(a)\nshow(b)\nprint(b)", "[3.0, 4.1]")) == {}
+    assert refuted(told(program + "if c:\n    print(b)\nprint(a)", "[3.0, 4.1]")) == {}
 
 
 @pytest.mark.parametrize(
@@ -300,6 +303,7 @@ def test_lines_that_may_be_of_other_prints_refute_nothing():
         ("print(x * 2)\n# Output:\n# [2.0, 4.1]\n# which is twice as much", {"4.1": "4.0"}),
         ("y = x * 2\n# y = [2.0, 4.1]", {"4.1": "4.0"}),
         ("y = np.ones((2, 3))  # (2, 3)", {}),
+        ("y = np.ones((2, 1))  # (2, 1)", {}),
         ("y = x * 2  # 2 times", {}),
         ("y = softmax(x) = [0.27, 0.83]", {"0.83": "0.73"}),
         ("y = softmax(x) + 0.1 = [0.40, 0.80]", {}),
@@ -316,10 +320,13 @@ def test_loops_that_double_expressions_are_read_in_no_time():
     """Each turn makes the next entry of those before, all of which a function takes again."""
     program = (
         "def f(x):\n    return x ** 2 + 2 * x + 1\n\n"
-        "def descent(x, turns):\n    history = [x]\n    for i in range(turns):\n"
-        "        x = x - 0.1 * (2 * x + 2)\n        history.append(x)\n"
-        "    return np.array(history)\n\n"
-        "history = descent(-3, 20)\nvalues = f(history)\n"
+        "def slope(x):\n    return 2 * x + 2\n\n"
+        "def descent(x, rate=0.1, turns=50):\n    history = [x]\n    for i in range(turns):\n"
+        "        gradient = slope(x)\n        x = x - rate * gradient\n"
+        "        history.append(x)\n    return np.array(history)\n\n"
+        "history = descent(-3, turns=20)\nx = np.linspace(-4, 2, 100)\ny = f(x)\n"
+        "plt.plot(history, f(history), 'ro-')\n"
+        "for rate in [0.01, 0.1, 0.5, 1.0]:\n    plt.plot(descent(-3, rate, 20))\n"
         'print(f"end: {history[-1]:.4f}, {f(history[-1]):.4f}")'
     )
     text = told(f"import numpy as np\n{program}", "end: -1.0231, 0.0005")
