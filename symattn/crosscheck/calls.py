@@ -188,7 +188,7 @@ def _softcap(w: TapeLines, S: Place, c: Place) -> Place:
 
 
 def _length(axis: int) -> Callable[..., Place]:
-    """How many rows (0) or columns (-1) a quantity has."""
+    """Return how many rows (0) or columns (-1) a quantity has."""
 
     def call(w: TapeLines, X: Place) -> Place:
         if not w.shape(X):

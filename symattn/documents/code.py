@@ -231,6 +231,15 @@ class Codes:
             yield from grids.passages([parsed.comments[line] for line in run], "code")
 
 
+def may_be_python(language: str) -> bool:
+    """Return whether code is called Python, or nothing.
+
+    >>> may_be_python("python3"), may_be_python(""), may_be_python("julia")
+    (True, True, False)
+    """
+    return not language or _PYTHON.match(language) is not None
+
+
 def assigned_in(text: Text) -> Iterator[str]:
     """Yield the names that lines assign to which are no Python."""
     for line in text.lines():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from symattn.auditing.fixing import fixed
 from symattn.documents.binding import values
+from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 from symattn.documents.running.outputs import ran
 from symattn.verdicts import Verdict
@@ -154,7 +155,7 @@ NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d*)?")
 
 @cache
 def printed(name):
-    """What Python prints."""
+    """Return what Python prints."""
     command = [sys.executable, "-c", HEAD + PROGRAMS[name]]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
@@ -165,8 +166,9 @@ def told(program, output):
 
 
 def figures(text):
-    """How many figures of outputs are held against programs."""
-    return sum(len(values.texts(one.value)) for one in ran(article(Path("post.md"), text.encode())))
+    """Count the figures of outputs that are held against programs."""
+    runs = ran(article(Path("post.md"), text.encode()))
+    return sum(len(values.texts(one.value)) for one in runs.figures)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -274,10 +276,14 @@ def test_what_is_random_is_known_where_it_is_printed():
         "w = nn.Dropout(0.5)(w)",
         "for x in loader:\n    w += x",
         "if torch.cuda.is_available():\n    w = w * 2",
+        "import random\nrandom.shuffle(w)",
+        "w = torch.empty(2)",
+        "if 0.1 + 0.2 - 0.3:\n    w = w * 2",
+        "w = [*{1.5: 1.5, 2.5: 2.5}, *set('ab')]",
     ],
 )
 def test_what_may_have_changed_is_not_known(lines):
-    """What nobody knows says nothing of what is printed."""
+    """Nothing is said of what is printed then."""
     program = f"import torch\nimport torch.nn as nn\nw = torch.tensor([1.5, 2.5])\n{lines}\n"
     for show in ("print('w', w)", "print(w)"):
         assert refuted(told(program + show, "w tensor([1.4000, 2.4000])")) == {}
@@ -332,7 +338,7 @@ def test_loops_that_double_expressions_are_read_in_no_time():
 
 
 def test_notebooks_that_lack_cells_are_not_refuted():
-    """What is lost may have changed what is printed."""
+    """A lost cell may have changed what is printed."""
     cells = ("x = [1.5, 2.0]", ""), ("y = lost * 2", ""), ("print(x)", "[1.5, 3.0]\n")
     assert audited(notebook(*cells), "ipynb").count(Verdict.REFUTED) == 0
     assert audited(notebook(cells[0], cells[2]), "ipynb").count(Verdict.REFUTED) == 1
@@ -374,3 +380,35 @@ def test_a_value_that_is_wrong_throughout_is_one_finding_and_corrected_by_hand()
 def test_hostile_programs_end(program):
     """Work is bounded, and nothing is executed."""
     ran(article(Path("post.md"), told(program, "1.0\n" * 200).encode()))
+
+
+def test_programs_of_other_languages_are_not_run():
+    """Julia counts from 1, and in R an arrow assigns."""
+    program = "x = [1.5, 2.5, 3.5]\nprint(x[1])"
+    assert refuted(told(program, "1.5")) == {"1.5": "2.5"}
+    assert refuted(told(program, "1.5").replace("python", "julia")) == {}
+
+
+def test_masks_of_truth_stay_what_they_are():
+    """Entries that are set in one are true or false, and choose as such."""
+    program = (
+        "import numpy as np\nx = np.array([1.5, 2.5, 3.5])\nm = x > 2\nm[0] = True\n"
+        "m[1] = False\nn = np.array([1, 2])\nn[0] = -1.5\nprint('x:', x[m], n)"
+    )
+    assert refuted(told(program, "x: [1.5 3.5] [-1 2]")) == {}
+    assert refuted(told(program, "x: [1.5 2.5] [-2 2]")) == {"2.5": "3.5", "-2": "-1"}
+
+
+def test_places_of_powers_of_ten_are_those_of_the_figure():
+    """A figure of five digits is right to five."""
+    program = "x = 0.49809\nprint('x:', x)"
+    assert refuted(told(program, "x: 4.9809e-01")) == {}
+    assert refuted(told(program, "x: 4.9810e-01")) == {"4.9810e-01": "4.9809e-01"}
+
+
+def test_programs_that_are_too_long_are_told():
+    """They are open, and not passed over in silence."""
+    long = read(article(Path("post.md"), told("while True:\n    x = 1", "x: 1.6").encode()))
+    assert [one.what for one in long.open] == ["programs"]
+    short = read(article(Path("post.md"), told("print('x:', 1.5)", "x: 1.6").encode()))
+    assert short.open == ()

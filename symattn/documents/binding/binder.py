@@ -46,7 +46,7 @@ from symattn.documents.trees import (
 )
 from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
 from symattn.expressions import syntax
-from symattn.limits import CLOSED
+from symattn.limits import CLOSED, RUN
 
 # -- what an article says ----------------------------------------------------------------
 # That is found out once, and holds for all forms that are tried.
@@ -435,6 +435,8 @@ class Binder:
         unexpected = [one for passage in self.read_from for one in _faults(passage)]
         if self.statements.is_cut:
             unexpected.append(OpenQuestion("equations", CLOSED.said(), Span(0, 0)))
+        if self.statements.runs.is_cut:
+            unexpected.append(OpenQuestion("programs", RUN.said(), Span(0, 0)))
         return Reading(
             self.article,
             dict(self.recipe.given),

@@ -39,7 +39,7 @@ from symattn.documents.binding.stated import (
 )
 from symattn.documents.binding.steps import Steps
 from symattn.documents.reading import Claimed
-from symattn.documents.running.outputs import Ran
+from symattn.documents.running.outputs import Runs
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -146,7 +146,7 @@ class Statements:
 
     _source: str = ""
     #: What it says that its programs print.
-    _ran: Sequence[Ran] = ()
+    runs: Runs = field(default_factory=Runs)
     _order: int = 0
     _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
     _stated: list[_Stated] = field(default_factory=list)
@@ -476,8 +476,8 @@ class Statements:
         return found
 
     def _by_analogy(self) -> Iterator[_Stated]:
-        """What is said of one row of a table is said of the others where most of their figures
-        come of it."""
+        """Yield for the other rows of a table what is said of one, where most of their figures come
+        of it."""
         for one in self._stated:
             for alike in self._columns.alike(one.said, one.value):
                 came: list[bool] = []
@@ -498,7 +498,7 @@ class Statements:
             tuple(begins(one.value)): (
                 Statement(one.said, one.value, (one.numbers,), "", is_run=True),
             )
-            for one in self._ran
+            for one in self.runs.figures
         }
         for one in sorted(self._stated, key=lambda one: one.order):
             places = [*islice(values.figures(one.value), _FIGURES + 1)]

@@ -24,6 +24,7 @@ from symattn.documents.running.numbers import (
     Thing,
     array,
     ball,
+    cut,
     each,
     is_unknown,
     made,
@@ -75,15 +76,8 @@ def cast(value: Any, kind: object) -> Any:
     """A value as numbers of another type: whole ones lose what stands behind the point."""
     name = str(getattr(kind, "name", kind))
     if name in WHOLE:
-        return each(_cut, value)
+        return each(cut, value)
     return each(truth if name == "bool" else lambda x: int(x) if isinstance(x, bool) else x, value)
-
-
-def _cut(x: Scalar) -> Scalar:
-    if isinstance(x, int) or x.is_nan():
-        return x
-    found = x.floor() if x >= 0 else -((-x).floor())
-    return whole(found) if found.is_exact() else NOBODY_KNOWS
 
 
 # -- arguments -----------------------------------------------------------------------------
@@ -113,12 +107,12 @@ def filled(shape: Any, value: Scalar, is_torch: bool = False) -> Array:
     return Array(data, is_torch)
 
 
-def _constant(value: int) -> Meaning:
-    return lambda *shape, size=None: filled(spread(shape) if size is None else size, ball(value))
+def _constant(value: arb) -> Meaning:
+    return lambda *shape, size=None: filled(spread(shape) if size is None else size, value)
 
 
-def _alike(value: int) -> Meaning:
-    return lambda x: each(lambda _: ball(value), x)
+def _alike(value: arb) -> Meaning:
+    return lambda x: each(lambda _: value, x)
 
 
 def _moved(of: Callable[..., Any]) -> Meaning:
@@ -502,11 +496,13 @@ def _triangle(of: Callable[..., Any]) -> Meaning:
 
 #: By all names: those of one meaning stand together.
 _NAMES: Mapping[str, Meaning] = {
-    "zeros empty": _constant(0),
-    "ones": _constant(1),
+    "zeros": _constant(arb(0)),
+    "ones": _constant(arb(1)),
+    "empty": _constant(NOBODY_KNOWS),
     "full": lambda shape, fill_value: filled(shape, fill_value),
-    "zeros_like empty_like": _alike(0),
-    "ones_like": _alike(1),
+    "zeros_like": _alike(arb(0)),
+    "ones_like": _alike(arb(1)),
+    "empty_like": _alike(NOBODY_KNOWS),
     "full_like": lambda x, fill_value: each(lambda _: fill_value, x),
     "eye identity": lambda n, m=None: _eye(small(n), small(n if m is None else m)),
     "arange": _arange,

@@ -141,7 +141,7 @@ class _Continued(Exception):
 _KNOWN = re.compile(r"(?:numpy|torch|math|jax|tensorflow|scipy|cupy|cmath)\b")
 _HARMLESS = re.compile(
     r"(?:matplotlib|seaborn|pandas|sklearn|time|sys|os|typing|IPython|plotly|tqdm|warnings|copy"
-    r"|collections|itertools|functools|dataclasses|transformers|random)\b"
+    r"|collections|itertools|functools|dataclasses|transformers)\b"
 )
 #: What authors call libraries, also without importing them.
 _USUAL = {
@@ -155,6 +155,7 @@ _CONSTANTS = {
 }  # fmt: skip
 #: Functions call each other no deeper, and no line shows more numbers.
 _DEEPEST, _FIGURES = 24, 400
+_RANDOM = re.compile(r"\brandom\b")
 _SEED = ("numpy.random.seed", "numpy.random.RandomState")
 #: Functions that draw numbers: how many arguments stand before the sizes.
 _DRAWS = {
@@ -402,11 +403,12 @@ class Machine:
         options: Sequence[ast.keyword],
         scope: _Scope,
     ) -> None:
-        ends = True
-        for option in options:
-            if option.arg == "end":
-                end = self.value(option.value, scope)
-                ends = isinstance(end, str) and "\n" in end
+        told = {option.arg: self.value(option.value, scope) for option in options}
+        if "file" in told:
+            # It is printed elsewhere.
+            return
+        end = told.get("end", "\n")
+        ends = isinstance(end, str) and "\n" in end
         line = self._line
         for one in given:
             parts = [one]
@@ -428,8 +430,7 @@ class Machine:
         """A value that a comment behind its statement may say."""
         is_shown = isinstance(value, Array | int | arb | list | tuple)
         if isinstance(target, ast.Name) and is_shown and not self._depth:
-            with suppress(Exception):
-                self._tell(node, [*tokens(value, target)], "named")
+            self._tell(node, [*tokens(value, target)], "named")
 
     # -- expressions ---------------------------------------------------------------------
 
@@ -533,7 +534,8 @@ class Machine:
         match value:
             case Array():
                 return [made(one, value) for one in value.data]
-            case list() | tuple() | str() | range() | set():
+            # In which order a set is gone through nobody knows.
+            case list() | tuple() | str() | range():
                 charge(len(value))
                 return [*value]
             case dict():
@@ -839,7 +841,7 @@ class Machine:
         path, name = function.path, function.name
         if path.startswith("builtins."):
             return own.CALLS[name](self, *given, **keys)
-        if ".random" in path or (path.startswith("torch") and name.startswith("rand")):
+        if _RANDOM.search(path) or (path.startswith("torch") and name.startswith("rand")):
             return self._drawn(path, name, given, keys)
         if not _KNOWN.match(path):
             if _HARMLESS.match(path):
@@ -887,7 +889,7 @@ class Machine:
         is_alike = name in ("rand_like", "randn_like")
         if name not in _DRAWS and not is_alike:
             # What else is drawn changes what comes next, and "shuffle" what it is given.
-            self._random = None
+            self._random = None if path.startswith("numpy") else self._random
             lose(tuple(given))
             return Unknown()
         sizes = array(given[0]).shape if is_alike else given[_DRAWS[name] :]

@@ -59,7 +59,7 @@ class Array:
         """Set entries; one of whole numbers keeps no others."""
         stored = array(value).data
         if all(isinstance(one, int) for one in self.data.flat):
-            stored = np.frompyfunc(lambda one: whole(ball(one).floor()), 1, 1)(stored)
+            stored = np.frompyfunc(cut, 1, 1)(stored)
         self.birth = None
         self.data[keys] = stored[()] if isinstance(stored, np.ndarray) else stored
 
@@ -104,7 +104,10 @@ def truth(value: object) -> bool:
     if isinstance(value, Unknown) or is_unknown(value):
         raise Lost
     if isinstance(value, arb):
-        return bool(_decided(value != 0, value == 0))
+        found = _decided(value != 0, value == 0)
+        if isinstance(found, arb):
+            raise Lost
+        return found
     return bool(value)
 
 
@@ -230,6 +233,18 @@ FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
     "radians": lambda x: x * arb.pi() / 180,
     "deg2rad": lambda x: x * arb.pi() / 180,
 }
+
+
+def cut(value: Scalar) -> Scalar:
+    """A number without what stands behind its point, as arrays of whole numbers keep it.
+
+    >>> cut(number("-1.5")), cut(True)
+    (-1, True)
+    """
+    if isinstance(value, int) or value.is_nan():
+        return value
+    found = value.floor() if value >= 0 else -((-value).floor())
+    return whole(found) if found.is_exact() else NOBODY_KNOWS
 
 
 def rounded(value: Scalar, places: int = 0) -> Scalar:

@@ -26,7 +26,7 @@ from symattn.documents.python import source
 from symattn.documents.python.source import ProgramSource
 from symattn.documents.running.machine import Machine
 from symattn.documents.running.numbers import ball, near
-from symattn.documents.running.texts import Shown, Slot
+from symattn.documents.running.texts import TOKEN, Shown, Slot
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import PrintedFigure
 from symattn.expressions import syntax
@@ -39,10 +39,6 @@ from symattn.spelling import written
 _DRESS = re.compile(
     r"\b(?:tensor|array|np\.\w+|numpy\.\w+|Tensor|DeviceArray|Array|tf\.Tensor)\(|\bdtype=[\w.]+"
     r"|\bgrad_fn=<\w+>|\brequires_grad=\w+|\bdevice='[\w:]+'|\bshape=\([\d, ]*\)|\bnumpy="
-)
-_TOKEN = re.compile(
-    r"(?P<number>(?<![\w.])[-+−]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w]|\.\d))"
-    r"|(?P<word>[^\W\d_]\w*|\w+)"
 )
 #: Words before a result in a comment that tell only that it is one.
 _SAYS = re.compile(
@@ -80,6 +76,14 @@ class Ran:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """All figures of outputs, as far as programs were run; whether they were run to their end."""
+
+    figures: Sequence[Ran] = ()
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
 class _Token:
     """A word or a number of a text; ``begins`` a line, or ``ends`` one."""
 
@@ -93,7 +97,7 @@ class _Token:
 def _tokens(lines: Iterable[Text]) -> Iterator[_Token]:
     for line in lines:
         bare = line.sub(_DRESS, "")
-        marks = [*_TOKEN.finditer(bare.string)]
+        marks = [*TOKEN.finditer(bare.string)]
         for k, mark in enumerate(marks):
             where = bare.span(*mark.span())
             text = mark[0].replace("−", "-")
@@ -121,7 +125,7 @@ def _fits(shown: Shown, tokens: Sequence[_Token], at: int) -> float:
         if one is None:
             return 0.0
         if isinstance(one, str):
-            if one.rstrip(".") != token.word.rstrip("."):
+            if one.replace("−", "-").rstrip(".") != token.word.rstrip("."):
                 return 0.0
             score += 2
         elif token.span is None:
@@ -139,19 +143,19 @@ def comes(slot: Slot, text: str, off: arb = _SINGLE) -> bool:
     if not value.is_finite():
         return False
     printed = written(text)
-    half = arb(10) ** -printed.decimals / 2 if "." in text else arb(0)
-    if "e" in text.casefold():
-        half = abs(arb(text)) * arb("0.001")
+    is_rounded = not text.lstrip("+-").isdigit()
+    half = arb(10) ** -printed.decimals / 2 if is_rounded else arb(0)
     return bool((value - arb(text)).abs_lower() <= half + off * (1 + abs(value)))
 
 
 # -- the programs of an article -----------------------------------------------------------
 
 
-def ran(article: Article) -> Sequence[Ran]:
+def ran(article: Article) -> Runs:
     """Return the figures that an article says its programs print, with what comes out."""
     known: dict[int, np.ndarray[Any, Any]] = {}
     turn = _Turn(known)
+    is_cut = True
     with precision(_BITS), suppress(Exhausted):
         for _ in range(_TURNS):
             turn = _Turn(known, article.form == "notebook")
@@ -160,7 +164,8 @@ def ran(article: Article) -> Sequence[Ran]:
             if turn.news.keys() <= known.keys():
                 break
             known = known | turn.news
-    return turn.ran
+        is_cut = False
+    return Runs(tuple(turn.ran), is_cut)
 
 
 @dataclass
@@ -190,17 +195,17 @@ class _Turn:
                 if kind != "code":
                     self._output(text, is_valued=True)
                 else:
-                    self._program(text)
+                    self._program(text, block.language)
             if turns or block.kind not in ("code", "output"):
                 continue
             if block.kind == "output" and self.is_notebook:
                 self._output(block.text, is_valued=True)
             elif not self._output(block.text):
-                self._program(block.text)
+                self._program(block.text, block.language)
 
-    def _program(self, text: Text) -> None:
-        """Run a text, if it is a program."""
-        pieces = [*code.parsed_pieces(text)]
+    def _program(self, text: Text, language: str) -> None:
+        """Run a text, if it is a program, of Python for all that is said."""
+        pieces = [*code.parsed_pieces(text)] if code.may_be_python(language) else []
         if not any(_does(parsed) if parsed else _RESULT.search(x.string) for x, parsed in pieces):
             self._behind += 1
             return

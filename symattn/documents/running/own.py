@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -42,34 +43,16 @@ class Caller(Protocol):
         """Return what a sign makes of two values."""
 
 
+_OF_TEXTS = frozenset(
+    re.findall(
+        r"\w+",
+        "split lower upper strip lstrip rstrip join replace count startswith endswith find index"
+        " title capitalize center ljust rjust zfill isalpha isdigit casefold",
+    )
+)
 #: Methods of Python's own values that change nothing but them.
 METHODS: Mapping[type, frozenset[str]] = {
-    str: frozenset(
-        [
-            "split",
-            "lower",
-            "upper",
-            "strip",
-            "lstrip",
-            "rstrip",
-            "join",
-            "replace",
-            "startswith",
-            "endswith",
-            "count",
-            "find",
-            "index",
-            "title",
-            "capitalize",
-            "center",
-            "ljust",
-            "rjust",
-            "zfill",
-            "isalpha",
-            "isdigit",
-            "casefold",
-        ]
-    ),
+    str: _OF_TEXTS,
     list: frozenset(
         ["append", "extend", "insert", "pop", "index", "count", "reverse", "copy", "clear"]
     ),
@@ -148,7 +131,7 @@ def _best(sign: str) -> Callable[..., Any]:
 
 
 def _sorted(machine: Caller, values: Any, key: Any = None, reverse: Any = False) -> list[Any]:
-    items = [*machine.items(values)]
+    items = [*values] if isinstance(values, set) else [*machine.items(values)]
     keys = [one if key is None else machine.call(key, [one], {}) for one in items]
     if not all(isinstance(one, str | int) for one in keys):
         for k, one in enumerate(keys):

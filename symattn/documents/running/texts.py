@@ -47,7 +47,10 @@ class Shown:
 #: So deep are values nested that are shown.
 _DEEPEST = 8
 #: Words and numbers of a text that is shown; signs between them don't tell.
-_TOKEN = re.compile(r"[^\W\d_]\w*|\d+(?:\.\d*)?|\.\d+")
+TOKEN = re.compile(
+    r"(?P<number>(?<![\w.])[-+−]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w]|\.\d))"
+    r"|(?P<word>[^\W\d_]\w*|\w+)"
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def tokens(
         case _ if len(keys) > _DEEPEST:
             yield None
         case str():
-            yield from _TOKEN.findall(value.casefold())
+            yield from (mark[0] for mark in TOKEN.finditer(value.casefold()))
         case Said(parts):
             for part in parts:
                 yield from (part,) if not isinstance(part, str) else tokens(part, said)

@@ -294,7 +294,7 @@ class _Judging:
 
 
 class _Near(NamedTuple):
-    """Whether a wrong answer is what is computed in some way: how far it reaches, and what would
+    """A wrong answer that may be what is computed in some way: how far it reaches, and what would
     be right."""
 
     answer: arb
