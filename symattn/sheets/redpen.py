@@ -107,7 +107,12 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
         )
         if any(figure.coarse for figure in figures):
             notes[say("coarse: a whole number for a quantity that is not whole")] = None
-        before = f.typeset(_expression(audit, figures[0])) + t.EQUALS
+        stated = figures[0].claim.stated
+        if stated is not None and stated.is_run:
+            # What a program prints has no formula, but the code that does.
+            before = t.row(t.Text(syntax.text(stated.said))) + t.EQUALS
+        else:
+            before = f.typeset(_expression(audit, figures[0])) + t.EQUALS
         is_array = bool(figures[0].at)
         matrix = b.Matrix(before, cells) if is_array else b.Matrix(before + pointed[()], ())
         yield b.RedPen(_where(audit, figures[0], say), matrix, tuple(notes))

@@ -18,6 +18,8 @@ from symattn.documents.binding import values
 from symattn.documents.binding.binder import read
 from symattn.documents.files import article
 from symattn.documents.running.outputs import ran
+from symattn.printers.latex import document
+from symattn.sheets.redpen import sheet
 from symattn.verdicts import Verdict
 from tests.documents.test_scientific import notebook
 from tests.documents.test_stated import code
@@ -412,3 +414,12 @@ def test_programs_that_are_too_long_are_told():
     assert [one.what for one in long.open] == ["programs"]
     short = read(article(Path("post.md"), told("print('x:', 1.5)", "x: 1.6").encode()))
     assert short.open == ()
+
+
+def test_pages_show_the_code_that_prints():
+    """And not the numbers that come of it, to thirty places."""
+    program = "x = [1 / 3, 2 / 3, 1 / 7]\nprint('x:', x[2] + 1)"
+    page = document(sheet(audited(told(program, "x: 1.1528"))))
+    marked = page.partition("As printed")[2]
+    assert "x[2] + 1" in marked.replace("{", "").replace("}", "")
+    assert not re.search(r"[0-9]{12}", marked)
