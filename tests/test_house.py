@@ -33,7 +33,6 @@ TREES = {
     "expressions/syntax.py Tree": "the one grammar's",
     "calculus/language.py Expr": "indices are told apart there, which letters are not",
     "crosscheck/reader.py Expression": "it shares nothing with what it checks",
-    "documents/python/code_values.py Value": "lists and functions of programs stand beside trees",
     "exercises/qti/processing.py Expression": "operators of a format's own, over answers",
     "programs/nodes.py Node": "a graph: what is computed once is used often",
     "seal/terms.py Term": "terms of Coq, with places that are moved and local names",

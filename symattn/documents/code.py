@@ -17,10 +17,10 @@ from symattn.documents import grids
 from symattn.documents.article import Block, session
 from symattn.documents.notation import read_parts
 from symattn.documents.notation.vocabulary import identifier
-from symattn.documents.python import source
-from symattn.documents.python.following import FollowedProgram, StatementMeaning
-from symattn.documents.python.source import ProgramSource
-from symattn.documents.python.stores import stores
+from symattn.documents.running import source
+from symattn.documents.running.machine import Machine
+from symattn.documents.running.source import ProgramSource
+from symattn.documents.running.telling import StatementMeaning, Telling, stored
 from symattn.documents.text import Span, Text, runs
 from symattn.documents.trees import (
     Chain,
@@ -36,6 +36,8 @@ from symattn.documents.trees import (
     walk,
 )
 from symattn.expressions import syntax
+from symattn.limits import RUN
+from symattn.numbers.balls import precision, remaining, task
 from symattn.spelling import written
 
 #: What authors call Python.
@@ -59,6 +61,9 @@ _ASSIGNED = re.compile(r"[ \t]*+([^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+[-
 _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|result|out)[ \t]*+:)[ \t]*+")
 
 
+_BITS = 160
+
+
 #: What printed values are made of.
 _NUMBERS = syntax.Literal | syntax.Array | syntax.Negative
 
@@ -67,7 +72,8 @@ _NUMBERS = syntax.Literal | syntax.Array | syntax.Negative
 class Codes:
     """The code of an article, block after block: what one defines, later ones use."""
 
-    program: FollowedProgram = field(default_factory=FollowedProgram)
+    program: Machine = field(default_factory=lambda: Machine(Telling()))
+    _left: int = RUN.most
     #: By name: how many decimals are known of it, or of what it is computed from; -1 of what
     #: nobody knows.
     known: dict[str, float] = field(default_factory=dict)
@@ -100,7 +106,7 @@ class Codes:
                 # It is shown better than it can be computed.
                 told.append(_lost(passage, chains[0]))
             self.known[name] = _decimals(result)
-            self.program.frame.know(name, result)
+            self.program.know(name, result)
             told += [*rest[taken:place], _given(rest[place], name, value)]
             taken = place + 1
         return [*told, *rest[taken:]]
@@ -180,11 +186,14 @@ class Codes:
 
     def _followed(self, piece: Text, parsed: ProgramSource) -> Sequence[StatementMeaning]:
         def unread(why: str) -> StatementMeaning:
-            to = stores(*parsed.body)
-            pieces = (alone(opaque(why, piece)), *self.program.lose(to.assigned | to.bound, piece))
+            names = {name for node in parsed.body for name in stored(node)[0]}
+            pieces = (alone(opaque(why, piece)), *self.program.lose(names, piece))
             return StatementMeaning(parsed, parsed.body[-1], pieces)
 
-        return contained(lambda: self.program.follow(parsed), unread)
+        with precision(_BITS), task(self._left):
+            told = contained(lambda: self.program.follow(parsed), unread)
+            self._left = max(remaining(), 0)
+        return told
 
     def _program(
         self, parsed: ProgramSource, events: Sequence[StatementMeaning]

@@ -17,7 +17,7 @@ from symattn.auditing.fixing import fixed
 from symattn.documents.binding import values
 from symattn.documents.binding.binder import read
 from symattn.documents.files import article
-from symattn.documents.running.outputs import ran
+from symattn.documents.outputs import ran
 from symattn.printers.latex import document
 from symattn.sheets.redpen import sheet
 from symattn.verdicts import Verdict

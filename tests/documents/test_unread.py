@@ -22,9 +22,9 @@ from symattn.documents.binding import tables as bound_tables
 from symattn.documents.binding.coverage import figures
 from symattn.documents.files import article
 from symattn.documents.notation import prose as notation_prose
-from symattn.documents.python.code_values import UnreadCode
-from symattn.documents.python.following import FollowedProgram
-from symattn.documents.python.source import ProgramSource
+from symattn.documents.running.formulas import Unread
+from symattn.documents.running.machine import Machine
+from symattn.documents.running.source import ProgramSource
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Opaque, Passage, ReadTable, Words
 from symattn.errors import Malformed
@@ -54,7 +54,7 @@ READERS = {
     "formula": (notation_prose, "formula_drafts", FORMULA),
     "line": (notation_prose._Prose, "read", SENTENCE),
     "code": (code.Codes, "_code", CODE),
-    "statement": (FollowedProgram, "follow", CODE),
+    "statement": (Machine, "follow", CODE),
     "events": (code.Codes, "_program", CODE),
     "output": (grids, "read_parts", OUTPUT),
     "signs": (binder, "_signed", DISPLAY),
@@ -69,7 +69,7 @@ ERRORS = (
     *(KeyError("lost"), IndexError(3), ValueError("math"), TypeError(), AttributeError("x")),
     *(AssertionError(), RecursionError("too deep"), ZeroDivisionError(), OverflowError()),
     *(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"), NotImplementedError(), RuntimeError()),
-    *(StopIteration(), OSError(5, "x"), Malformed("not foreseen here"), UnreadCode(), Exception()),
+    *(StopIteration(), OSError(5, "x"), Malformed("not foreseen here"), Unread(), Exception()),
 )
 
 

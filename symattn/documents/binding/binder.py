@@ -31,9 +31,9 @@ from symattn.documents.binding.subjects import (
     spoken_tokens,
 )
 from symattn.documents.help import NONE, Help, Origin, malformed
+from symattn.documents.outputs import ran
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import OpenQuestion, Reading
-from symattn.documents.running.outputs import ran
 from symattn.documents.text import Memory, Span
 from symattn.documents.trees import (
     Chain,

@@ -38,8 +38,8 @@ from symattn.documents.binding.stated import (
     size,
 )
 from symattn.documents.binding.steps import Steps
+from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
-from symattn.documents.running.outputs import Runs
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,

@@ -20,6 +20,7 @@ from symattn.documents.running.numbers import (
     OPERATORS,
     Array,
     Lost,
+    Pair,
     Scalar,
     Thing,
     array,
@@ -45,22 +46,6 @@ _UNMEANT = (
 _ALIASES = {"dim": "axis", "keepdim": "keepdims", "axes": "axis", "dims": "axis", "input": "x"}
 #: Types of whole numbers.
 WHOLE = {"int", "int8", "int16", "int32", "int64", "long", "uint8", "short"}
-
-
-class Pair(tuple[Any, Any]):
-    """Values with their places, as ``torch.max`` gives them."""
-
-    __slots__ = ()
-
-    @property
-    def values(self) -> Any:
-        """Return the first."""
-        return self[0]
-
-    @property
-    def indices(self) -> Any:
-        """Return the second."""
-        return self[1]
 
 
 def call(name: str, arguments: Sequence[Any], given: Mapping[str, Any]) -> Any:
@@ -108,11 +93,21 @@ def filled(shape: Any, value: Scalar, is_torch: bool = False) -> Array:
 
 
 def _constant(value: arb) -> Meaning:
-    return lambda *shape, size=None: filled(spread(shape) if size is None else size, value)
+    def meaning(*sizes: Any, size: Any = None, shape: Any = None) -> Array:
+        told = size if shape is None else shape
+        return filled(spread(sizes) if told is None else told, value)
+
+    return meaning
 
 
 def _alike(value: arb) -> Meaning:
-    return lambda x: each(lambda _: value, x)
+    """An array of one number like another; whole numbers are its own where that has them."""
+
+    def meaning(x: Any) -> Any:
+        are_whole = value.is_finite() and all(isinstance(one, int) for one in array(x).data.flat)
+        return each(lambda _: whole(value) if are_whole else value, x)
+
+    return meaning
 
 
 def _moved(of: Callable[..., Any]) -> Meaning:
@@ -159,9 +154,15 @@ def _linspace(start: Any, stop: Any, num: Any = 50, steps: Any = None) -> Array:
     return array([start + k * step for k in range(count)])
 
 
-def _eye(rows: int, columns: int) -> Array:
-    small(rows * columns)
-    return Array(np.eye(rows, columns, dtype=int).astype(object))
+def _square(of: Callable[..., Any]) -> Meaning:
+    """Ones on a diagonal, or up to one."""
+
+    def meaning(rows: Any, columns: Any = None, k: Any = 0, **given: Any) -> Array:
+        columns = given.get("M", given.get("m", rows if columns is None else columns))
+        small(small(rows) * small(columns))
+        return Array(of(small(rows), small(columns), small(k), dtype=int).astype(object))
+
+    return meaning
 
 
 def _array(x: Any) -> Any:
@@ -418,7 +419,7 @@ def _one_hot(x: Any, num_classes: Any = None) -> Any:
     places = array(x).data.astype(int)
     count = 1 + int(places.max()) if num_classes is None else num_classes
     small(count * count)
-    return made(_eye(small(count), small(count)).data[places], array(x))
+    return made(np.eye(small(count), dtype=int).astype(object)[places], array(x))
 
 
 # -- forms ---------------------------------------------------------------------------------
@@ -430,7 +431,8 @@ def _transpose(x: Any, *axes: Any, axis: Any = None, perm: Any = None) -> Any:
     order = plain(told[0]) if told and told[0] != (None,) else ()
     if not order:
         return made(values.data.T, values)
-    if len(order) == 2 != values.data.ndim or (len(order) == 2 and values.is_torch):
+    # What NumPy never is told by negative numbers, PyTorch always swaps.
+    if len(order) == 2 and (values.is_torch or values.data.ndim != 2 or min(order) < 0):
         return made(np.swapaxes(values.data, *order), values)
     return made(np.transpose(values.data, order), values)
 
@@ -504,7 +506,15 @@ _NAMES: Mapping[str, Meaning] = {
     "ones_like": _alike(arb(1)),
     "empty_like": _alike(NOBODY_KNOWS),
     "full_like": lambda x, fill_value: each(lambda _: fill_value, x),
-    "eye identity": lambda n, m=None: _eye(small(n), small(n if m is None else m)),
+    "eye identity": _square(np.eye),
+    "tri": _square(np.tri),
+    "tril_indices": lambda n, k=0, m=None: tuple(
+        made(one) for one in np.tril_indices(small(n), small(k), m)
+    ),
+    "triu_indices": lambda n, k=0, m=None: tuple(
+        made(one) for one in np.triu_indices(small(n), small(k), m)
+    ),
+    "shape": lambda x: array(x).shape,
     "arange": _arange,
     "linspace": _linspace,
     "array asarray asmatrix tensor as_tensor constant Tensor FloatTensor LongTensor from_numpy "
@@ -608,8 +618,8 @@ ATTRIBUTES: Mapping[str, Callable[[Array], Any]] = {
     "shape": lambda x: tuple(x.shape),
     "ndim": lambda x: x.data.ndim,
     "data": lambda x: x,
-    "clone": lambda x: lambda: Array(x.data.copy(), x.is_torch, x.birth),
-    "copy": lambda x: lambda: Array(x.data.copy(), x.is_torch, x.birth),
+    "clone": lambda x: lambda: Array(x.data.copy(), x.is_torch, [*x.births]),
+    "copy": lambda x: lambda: Array(x.data.copy(), x.is_torch, [*x.births]),
     "astype": lambda x: lambda kind, **_: cast(x, kind),
     "float": lambda x: lambda: cast(x, "float"),
     "bool": lambda x: lambda: cast(x, "bool"),

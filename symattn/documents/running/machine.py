@@ -9,28 +9,39 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
 from flint import arb
 
 from symattn.documents.running import library, own
-from symattn.documents.running.library import LIBRARY, Pair, call, run_layer
+from symattn.documents.running.formulas import FUNCTIONS, Formulas, with_formula
+from symattn.documents.running.library import LIBRARY, call, run_layer
 from symattn.documents.running.numbers import (
     NOBODY_KNOWS,
     OPERATORS,
     Array,
+    Ball,
+    Filling,
+    Formula,
+    Listed,
     Lost,
+    Pair,
+    Scope,
     Thing,
     Unknown,
+    Whole,
+    are_same,
     array,
     ball,
     each,
     is_unknown,
+    leaves,
     lose,
     made,
     near,
@@ -41,17 +52,32 @@ from symattn.documents.running.numbers import (
     whole,
 )
 from symattn.documents.running.own import key_of
+from symattn.documents.running.source import ProgramSource
+from symattn.documents.running.telling import (
+    StatementMeaning,
+    Telling,
+    is_plain,
+    is_softmax,
+    printed,
+    printed_value,
+    rooted,
+    stored,
+)
 from symattn.documents.running.texts import (
+    Hidden,
     How,
+    Part,
     Said,
     Shown,
-    Slot,
     bare,
     filled,
     formatted,
     joined,
     tokens,
 )
+from symattn.documents.text import Text
+from symattn.documents.trees import Chain, Opaque, Words
+from symattn.expressions import syntax
 from symattn.numbers.balls import Exhausted, charge
 
 # -- what names mean ---------------------------------------------------------------------
@@ -70,33 +96,11 @@ class _Module:
 
 
 @dataclass(eq=False)
-class _Scope:
-    names: dict[str, Any]
-    around: _Scope | None = None
-    shared: set[str] = field(default_factory=set)
-
-    def find(self, name: str) -> Any:
-        scope: _Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
-            scope = scope.around
-        raise KeyError(name)
-
-    def set(self, name: str, value: Any) -> None:
-        scope = self
-        if name in self.shared:
-            while scope.around is not None and name not in scope.around.names:
-                scope = scope.around
-            scope = scope.around or scope
-        scope.names[name] = value
-
-
-@dataclass(eq=False)
 class _Function:
     node: ast.FunctionDef | ast.Lambda
-    scope: _Scope
+    scope: Scope
     defaults: Mapping[str, Any]
+    piece: int
     of: _Class | None = None
     is_property: bool = False
 
@@ -147,20 +151,39 @@ _HARMLESS = re.compile(
 _USUAL = {
     "np": "numpy", "numpy": "numpy", "torch": "torch", "nn": "torch.nn", "math": "math",
     "F": "torch.nn.functional", "jnp": "jax.numpy", "jax": "jax", "tf": "tensorflow",
-    "plt": "matplotlib.pyplot", "sns": "seaborn", "random": "random",
+    "scipy": "scipy", "special": "scipy.special", "sp": "scipy", "lax": "jax.lax",
+    "linalg": "numpy.linalg", "cp": "cupy", "tensorflow": "tensorflow", "pd": "pandas",
+    "functional": "torch.nn.functional", "plt": "matplotlib.pyplot", "sns": "seaborn",
+    "random": "random",
 }  # fmt: skip
 _CONSTANTS = {
     "pi": arb.pi, "e": lambda: arb(1).exp(), "inf": lambda: arb("inf"), "nan": lambda: NOBODY_KNOWS,
     "newaxis": lambda: None, "Inf": lambda: arb("inf"),
 }  # fmt: skip
+_BLANK = ast.Name("_", ast.Load())
 #: Functions call each other no deeper, and no line shows more numbers.
 _DEEPEST, _FIGURES = 24, 400
+#: So deep are functions told of.
+_TOLD = 6
 _RANDOM = re.compile(r"\brandom\b")
+#: Methods that change what they are methods of, beside those of PyTorch that end in ``_``.
+_CHANGING = re.compile(
+    r"append|clear|extend|fill|insert|itemset|partition|pop|popitem|put|remove|resize|reverse"
+    r"|setdefault|sort|update|shuffle|copyto|fill_diagonal|\w*[^_]_"
+)
+#: Functions that are called for nothing that they give, and change nothing.
+_SHOWING = re.compile(
+    r"plot|show|draw|print|heat_?map|check|assert|test|save|write|visuali[sz]e|summar|info"
+    r"|describe|seed|verify|compare|close|report|markdown|latex|html|math|display|help|input|open",
+    re.I,
+)
+#: Functions whose arrays are there to be filled.
+_BLANKS = frozenset({"zeros", "empty", "zeros_like", "empty_like"})
 _SEED = ("numpy.random.seed", "numpy.random.RandomState")
 #: Functions that draw numbers: how many arguments stand before the sizes.
 _DRAWS = {
     **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
-    **dict.fromkeys(("normal", "uniform", "randint"), 2),
+    **dict.fromkeys(("normal", "uniform", "randint", "integers"), 2),
 }
 
 
@@ -168,49 +191,109 @@ _DRAWS = {
 class Machine:
     """Runs the pieces of a program one after the other.
 
-    ``known`` are random arrays, by their births, that were printed later.
+    ``known`` are random arrays, by their births, that were printed later. With a ``telling``,
+    values have their formulas, and it is told what statements say.
     """
 
+    telling: Telling | None = None
     known: Mapping[int, np.ndarray[Any, Any]] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
     #: Whether all names that it uses have been given a meaning, and its numbers may be rounded.
     is_whole: bool = True
     is_rounded: bool = False
+    pieces: list[ProgramSource] = field(default_factory=list)
     _piece: int = 0
     _node: ast.stmt = field(default_factory=ast.Pass)
-    _globals: _Scope = field(default_factory=lambda: _Scope({"__name__": "__main__"}))
-    _line: list[str | Slot | None] = field(default_factory=list)
+    _globals: Scope = field(default_factory=lambda: Scope({"__name__": "__main__"}))
+    _line: list[Part] = field(default_factory=list)
+    #: In how many loops and calls it is of which nothing is told, and how many statements were
+    #: lost.
+    _quiet: int = 0
+    #: Whether a call is made for nothing that it gives.
+    _for_effect: bool = False
+    _called: str = ""
+    _losses: int = 0
     _births: int = 0
     _depth: int = 0
     _is_evaluated: bool = False
     _random: np.random.RandomState | None = None
 
-    def run(self, body: Iterable[ast.stmt], piece: int) -> None:
-        """Run the statements of a piece, of that number."""
-        self._piece = piece
+    def run(self, source: ProgramSource) -> None:
+        """Run the statements of a piece."""
+        self.pieces.append(source)
+        self._piece = len(self.pieces) - 1
+        self._globals.tells = self.telling is not None
         with suppress(Lost, _Returned, _Broken, _Continued):
-            self.statements(body, self._globals)
+            self.statements(source.body, self._globals)
+
+    def follow(self, source: ProgramSource) -> Sequence[StatementMeaning]:
+        """Run the statements of a piece; return what they tell."""
+        assert self.telling is not None
+        start = len(self.telling.events)
+        self._quiet = self._depth = 0
+        try:
+            self.run(source)
+        except Exhausted:
+            for node in source.body:
+                self._lose(node, self._globals)
+                self._sweep(node, self._globals)
+        return self.telling.events[start:]
+
+    @property
+    def _formulas(self) -> Formulas:
+        assert self.telling is not None
+        return self.telling.formulas
+
+    @property
+    def _source(self) -> ProgramSource:
+        return self.pieces[self._piece]
+
+    def _sweep(self, node: ast.stmt, scope: Scope, start: int | None = None) -> None:
+        """Tell what a statement has made of names."""
+        if self.telling is not None and scope.tells and not self._quiet:
+            self.telling.sweep(node, scope, self._source, start)
+
+    def _noted(self, found: Any, build: Callable[[], syntax.Tree]) -> Any:
+        """A value with its formula, where formulas are wanted."""
+        return found if self.telling is None else self._formulas.noted(found, build)
 
     def forget(self, names: Iterable[str]) -> None:
         """Forget what names mean that something unread has assigned to."""
         for name in names:
             self._globals.names[name] = Unknown()
 
+    def lose(self, names: Collection[str], text: Text) -> list[Chain]:
+        """Forget names of the program that something unread has assigned to; return what tells
+        so."""
+        lost = sorted(set(names).intersection(self._formulas.told))
+        self.forget(lost)
+        assert self.telling is not None
+        return [self.telling.lose(name, text, self._globals) for name in lost]
+
+    def know(self, name: str, value: syntax.Tree) -> None:
+        """Take what was printed of a name that nothing else is known of."""
+        assert self.telling is not None
+        if isinstance(self._globals.names.get(name), Unknown):
+            self.telling.know(name, array(printed_value(value)), self._globals)
+
     # -- statements ----------------------------------------------------------------------
 
-    def statements(self, body: Iterable[ast.stmt], scope: _Scope) -> None:
+    def statements(self, body: Iterable[ast.stmt], scope: Scope) -> None:
         """Run statements one after the other."""
         for node in body:
             charge(1)
             self._node = node if scope is self._globals else self._node
             try:
                 self.statement(node, scope)
+                self._sweep(node, scope)
             except (_Returned, _Broken, _Continued, Exhausted):
                 raise
             except Exception:
+                self._losses += 1
                 if any(isinstance(part, ast.Call) for part in ast.walk(node)):
                     self._unknown_lines()
                 self._lose(node, scope)
+                self._sweep(node, scope)
                 if any(
                     isinstance(part, ast.Return | ast.Break | ast.Continue)
                     for part in ast.walk(node)
@@ -220,9 +303,9 @@ class Machine:
     def _unknown_lines(self) -> None:
         """Nobody knows what else is printed here."""
         self._line.clear()
-        self.shown.append(Shown(self._node, self._piece, (None,), "printed"))
+        self.shown.append(Shown(self._node, self._piece, (Hidden(_BLANK),), "printed"))
 
-    def _lose(self, node: ast.stmt, scope: _Scope) -> None:
+    def _lose(self, node: ast.stmt, scope: Scope) -> None:
         """Forget what a statement may have assigned or changed; what it assigns may change what it
         names from then on, as an optimizer does."""
         known: list[Any] = []
@@ -230,30 +313,36 @@ class Machine:
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 with suppress(KeyError):
                     known.append(scope.find(part.id))
+        spoiled: list[Any] = []
         for part in ast.walk(node):
             changed: Sequence[ast.expr] = ()
             match part:
-                case ast.Name(name, ast.Store() | ast.Del()):
-                    scope.set(name, Unknown(known))
-                case ast.FunctionDef(name) | ast.ClassDef(name):
-                    scope.set(name, Unknown())
+                case ast.Global(names) | ast.Nonlocal(names):
+                    for name in names:
+                        scope.set(name, Unknown())
                 case ast.Attribute(of, _, ast.Store()) | ast.Subscript(of, _, ast.Store()):
                     changed = [of]
-                case ast.Call(func=ast.Attribute(of), args=given):
+                case ast.Call(func=ast.Attribute(of, name), args=given):
                     is_alone = isinstance(node, ast.Expr) and node.value is part
-                    changed = [of, *given] if is_alone else [of]
+                    is_changing = self.telling is None or _CHANGING.fullmatch(name)
+                    changed = [of, *given] if is_alone else [of] if is_changing else []
                 case ast.Call(args=given):
-                    changed = given
+                    is_alone = isinstance(node, ast.Expr) and node.value is part
+                    changed = given if is_alone or self.telling is None else []
             for one in changed:
                 with suppress(KeyError):
-                    self._spoil(scope.find(_root(one)))
+                    spoiled.append(scope.find(rooted(one)))
+        for value in spoiled:
+            self._spoil(value)
+        for name in stored(node)[0]:
+            scope.set(name, Unknown(known))
 
     @staticmethod
     def _spoil(value: Any) -> None:
         if isinstance(value, Array | list | dict | Thing | Unknown):
             lose(value)
 
-    def statement(self, node: ast.stmt, scope: _Scope) -> None:
+    def statement(self, node: ast.stmt, scope: Scope) -> None:
         """Run a statement; raises any :class:`Exception` where it needs what isn't known."""
         match node:
             case ast.Expr(value):
@@ -268,33 +357,35 @@ class Machine:
                 self._compute(node, target, found)
             case ast.AugAssign(target, op, value):
                 self._augment(target, op, self.value(value, scope), scope)
+            case ast.Assert(test):
+                self._claim(node, test, scope)
             case ast.FunctionDef():
                 scope.set(node.name, self._function(node, scope))
             case ast.ClassDef(name, bases):
                 made_from = [self.value(base, scope) for base in bases]
-                inner = _Scope({}, scope)
+                inner = Scope({}, scope)
                 self.statements(node.body, inner)
                 kind = _Class(name, made_from, inner.names)
                 for one in inner.names.values():
                     if isinstance(one, _Function):
                         one.of, one.scope = kind, scope
                 scope.set(name, kind)
+            case ast.Return(value) if scope is self._globals:
+                # It stands outside of the function that it was taken from.
+                if value is not None:
+                    self.show(ast.copy_location(ast.Expr(value), node), value, scope)
             case ast.Return(value):
                 raise _Returned(None if value is None else self.value(value, scope))
             case ast.If(test, body, orelse):
                 self.statements(body if truth(self.value(test, scope)) else orelse, scope)
-            case ast.For(target, of, body):
-                for item in self.items(self.value(of, scope)):
-                    charge(1)
-                    self.assign(target, item, scope)
-                    if self._is_left(body, scope):
-                        return
-                self.statements(node.orelse, scope)
-            case ast.While(test, body):
-                while truth(self.value(test, scope)):
-                    charge(1)
-                    if self._is_left(body, scope):
-                        return
+            case ast.For() | ast.While():
+                self._quiet += 1
+                start = len(self.telling.events) if self.telling is not None else 0
+                try:
+                    self._loop(node, scope)
+                finally:
+                    self._quiet -= 1
+                self._sweep(node, scope, start)
             case ast.With(items, body):
                 for item in items:
                     found = self.value(item.context_expr, scope)
@@ -302,7 +393,13 @@ class Machine:
                         self.assign(item.optional_vars, found, scope)
                 self.statements(body, scope)
             case ast.Try():
-                self.statements([*node.body, *node.orelse, *node.finalbody], scope)
+                losses = self._losses
+                self.statements([*node.body, *node.orelse], scope)
+                if self._losses > losses:
+                    # Something went otherwise, maybe.
+                    self._lose(node, scope)
+                    self._sweep(node, scope)
+                self.statements(node.finalbody, scope)
             case ast.Import(names):
                 for alias in names:
                     path = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -316,12 +413,27 @@ class Machine:
                 raise _Continued
             case ast.Global(names) | ast.Nonlocal(names):
                 scope.shared.update(names)
-            case ast.Pass() | ast.Assert() | ast.Delete():
+            case ast.Pass():
                 pass
             case _:
                 raise Lost
 
-    def _is_left(self, body: Sequence[ast.stmt], scope: _Scope) -> bool:
+    def _loop(self, node: ast.For | ast.While, scope: Scope) -> None:
+        match node:
+            case ast.For(target, of, body):
+                for item in self.items(self.value(of, scope)):
+                    charge(1)
+                    self.assign(target, item, scope)
+                    if self._is_left(body, scope):
+                        return
+            case ast.While(test, body):
+                while truth(self.value(test, scope)):
+                    charge(1)
+                    if self._is_left(body, scope):
+                        return
+        self.statements(node.orelse, scope)
+
+    def _is_left(self, body: Sequence[ast.stmt], scope: Scope) -> bool:
         """Run one turn of a loop; return whether it is the last."""
         try:
             self.statements(body, scope)
@@ -331,7 +443,7 @@ class Machine:
             return False
         return False
 
-    def assign(self, target: ast.expr, value: Any, scope: _Scope) -> None:
+    def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         """Give a value to a name, an entry, an attribute, or its parts to several."""
         match target:
             case ast.Name(name):
@@ -348,8 +460,8 @@ class Machine:
                     raise Lost
             case ast.Subscript(of, key):
                 owner = self.value(of, scope)
-                if isinstance(owner, Array):
-                    owner.set(self._keys(key, scope), value)
+                if isinstance(owner, Array | Unknown):
+                    self._set(target, owner, self._keys(key, scope), value, scope)
                 elif isinstance(owner, list | dict):
                     owner[key_of(self.value(key, scope))] = value
                 else:
@@ -357,7 +469,47 @@ class Machine:
             case _:
                 raise Lost
 
-    def _unpack(self, parts: Sequence[ast.expr], value: Any, scope: _Scope) -> None:
+    def _set(
+        self, target: ast.Subscript, owner: Array | Unknown, keys: Any, value: Any, scope: Scope
+    ) -> None:
+        """Set entries of an array: one, or a row, of one that is being filled; all that a mask
+        names, which gives all of it anew."""
+        formula = hidden = None
+        if self.telling is not None:
+            formulas = self._formulas
+            formula = formulas.formula(lambda: formulas.of(value))
+            mask = self._mask(target.slice, scope)
+            hidden = formulas.formula(lambda: formulas.hidden(owner, keys, mask, value))
+        places = keys if isinstance(keys, tuple) else (keys,)
+        is_entry = all(isinstance(one, int) and not isinstance(one, bool) for one in places)
+        if isinstance(owner, Unknown):
+            if self.telling is not None and is_entry and self.telling.is_free(owner):
+                self.telling.entry(self._node, target, owner, keys, value, self._source)
+                return
+            lose(owner)
+            if hidden is None or not isinstance(target.value, ast.Name):
+                return
+            scope.set(target.value.id, with_formula(Unknown(), hidden))
+            return
+        filling = owner.filling
+        if filling is not None and not (filling.entries or are_same(filling.seen, leaves(owner))):
+            owner.filling = filling = None
+        if filling is not None and is_entry and are_same(filling.seen, leaves(owner)):
+            owner.set(keys, NOBODY_KNOWS if isinstance(value, Unknown) else value)
+            place = tuple(int(one) % size for one, size in zip(places, owner.shape, strict=False))
+            filling.entries[place] = formula
+            filling.seen = leaves(owner)
+            return
+        owner.filling = None
+        owner.set(keys, NOBODY_KNOWS if isinstance(value, Unknown) else value)
+        if hidden is not None and isinstance(target.value, ast.Name):
+            scope.set(target.value.id, with_formula(owner, hidden))
+
+    def _mask(self, key: ast.expr, scope: Scope) -> Any:
+        """A key that is no place: the mask that it may be."""
+        return None if isinstance(key, ast.Slice | ast.Tuple) else self.value(key, scope)
+
+    def _unpack(self, parts: Sequence[ast.expr], value: Any, scope: Scope) -> None:
         items = [*self.items(value)]
         starred = [k for k, part in enumerate(parts) if isinstance(part, ast.Starred)]
         if starred:
@@ -366,63 +518,144 @@ class Machine:
         for part, item in zip(parts, items, strict=True):
             self.assign(part.value if isinstance(part, ast.Starred) else part, item, scope)
 
-    def _augment(self, target: ast.expr, op: ast.operator, value: Any, scope: _Scope) -> None:
+    def _augment(self, target: ast.expr, op: ast.operator, value: Any, scope: Scope) -> None:
         before = self.value(_loaded(target), scope)
-        after = self.binary(op, before, value)
-        if isinstance(before, Array):
+        after = self._combined(op, before, value)
+        if isinstance(target, ast.Subscript) and isinstance(self.value(target.value, scope), Array):
+            self.assign(target, after, scope)
+        elif isinstance(before, Array):
             # It changes for all that share it.
             before.set(..., NOBODY_KNOWS if isinstance(after, Unknown) else after)
+            if isinstance(target, ast.Name):
+                formula = after.formula if isinstance(after, Array) else None
+                scope.set(target.id, before if formula is None else with_formula(before, formula))
         elif isinstance(before, list) and isinstance(op, ast.Add):
             before.extend(self.items(value))
         else:
+            if isinstance(before, Unknown):
+                lose(before)
             self.assign(target, after, scope)
 
     # -- what is shown -------------------------------------------------------------------
 
-    def show(self, node: ast.stmt, value: ast.expr, scope: _Scope) -> None:
+    def show(self, node: ast.stmt, value: ast.expr, scope: Scope) -> None:
         """Run an expression that stands by itself."""
         match value:
             case ast.Call(func=ast.Name("print" | "pprint" | "display"), args=given):
                 self._print(node, given, value.keywords, scope)
             case ast.Constant():
                 pass
-            case ast.Call(func=ast.Name(name)) if not self._is_given(name, scope):
+            case _ if self.telling is not None and self._is_claimed(value):
+                self._claim(node, value, scope)
+            case ast.Call(func=ast.Attribute(ast.Name(name), method)) if (
+                self.telling is not None
+                and method.endswith("_")
+                and isinstance(scope.names.get(name, Unknown()), Array | Unknown)
+                and not method.endswith("__")
+                and not isinstance(self._name(name, scope), _Module)
+            ):
+                # It changes what it is a method of.
+                before = self._name(name, scope)
+                found = self.value(value, scope)
+                if isinstance(found, Array | Unknown) and found.formula is not before.formula:
+                    scope.set(name, found)
+                lose(before) if isinstance(before, Unknown) else None
+            case ast.Call(func=ast.Name(name)) if not self._is_given(name, scope) and (
+                self.telling is None or name not in LIBRARY
+            ):
                 # It is no function that is known by its name: it is called for what it does.
+                self._for_effect, self._called = True, name
                 self.call(Unknown(), [*self._items(value.args, scope)], {})
             case _:
+                self._for_effect = isinstance(value, ast.Call)
+                self._called = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
                 found = self.value(value, scope)
-                if isinstance(found, Unknown):
+                self._mention(node, value, found, scope)
+                if isinstance(found, Unknown) and found.formula is None:
                     lose(found)
                 if found is not None and scope is self._globals:
                     self._tell(node, [*tokens(found, value)], "valued")
+
+    @staticmethod
+    def _is_claimed(test: ast.expr) -> bool:
+        match test:
+            case ast.Compare(ops=[ast.Eq()]):
+                return True
+            case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name), args=[_, _, *_]):
+                return "close" in name
+        return False
+
+    def _claim(self, node: ast.stmt, test: ast.expr, scope: Scope) -> None:
+        """``a == b`` and ``np.allclose(a, b)`` as the claims that they are."""
+        if self.telling is None or not self._is_claimed(test):
+            return
+        match test:
+            case ast.Compare(left, _, [right]):
+                sides, link = [left, right], "="
+            case ast.Call(args=[left, right, *_]):
+                sides, link = [left, right], "≈"
+        values: list[Any] = []
+        for side in sides:
+            try:
+                values.append(self.value(side, scope))
+            except Exhausted:
+                raise
+            except Exception:
+                values.append(Unknown())
+        self.telling.claimed([*zip(sides, values, strict=True)], link, node, self._source, scope)
+
+    def _mention(self, node: ast.stmt, value: ast.expr, found: Any, scope: Scope) -> None:
+        """Tell what an expression that stands by itself shows."""
+        if self.telling is None:
+            return
+        inner = value
+        while (deeper := bare(inner)) is not inner:
+            inner = deeper
+        if isinstance(inner, ast.Tuple) and isinstance(found, tuple):
+            shown = [*zip(inner.elts, found, strict=True)]
+        elif isinstance(found, Array | int | arb | Unknown | list) and found is not True:
+            shown = [(value, found)]
+        else:
+            return
+        pieces = [one for part, each_ in shown
+                  for one in self.telling.shown(each_, part, self._source, scope)]  # fmt: skip
+        # A call that gives nothing back shows nothing, though it may print.
+        if not (isinstance(value, ast.Call) and all(_is_opaque(one) for one in pieces)):
+            self.telling.say(node, pieces, self._source)
 
     def _print(
         self,
         node: ast.stmt,
         given: Sequence[ast.expr],
         options: Sequence[ast.keyword],
-        scope: _Scope,
+        scope: Scope,
     ) -> None:
-        told = {option.arg: self.value(option.value, scope) for option in options}
-        if "file" in told:
+        settings = {option.arg: self.value(option.value, scope) for option in options}
+        if "file" in settings:
             # It is printed elsewhere.
             return
-        end = told.get("end", "\n")
+        end = settings.get("end", "\n")
         ends = isinstance(end, str) and "\n" in end
         line = self._line
+        pieces: list[Words | Chain] = []
         for one in given:
             parts = [one]
             values = [self.value(one.value if isinstance(one, ast.Starred) else one, scope)]
-            if isinstance(one, ast.Starred):
+            if isinstance(one, ast.Starred) and not isinstance(values[0], Unknown):
                 values = [*self.items(values[0])]
                 parts = [one.value] * len(values)
             for part, value in zip(parts, values, strict=True):
                 line.extend(tokens(value, bare(part)))
+            if self.telling is not None:
+                for part, value in zip(parts, values, strict=True):
+                    pieces += self.telling.shown(value, part, self._source, scope)
+        if self.telling is not None:
+            self.telling.say(self._node, pieces, self._source)
         if ends:
             self._tell(self._node, line, "printed")
             line.clear()
 
-    def _tell(self, node: ast.stmt, line: Sequence[str | Slot | None], how: How) -> None:
+    def _tell(self, node: ast.stmt, line: Sequence[Part], how: How) -> None:
         if line and len(line) <= _FIGURES:
             self.shown.append(Shown(node, self._piece, tuple(line), how))
 
@@ -434,16 +667,19 @@ class Machine:
 
     # -- expressions ---------------------------------------------------------------------
 
-    def value(self, node: ast.expr, scope: _Scope) -> Any:
+    def value(self, node: ast.expr, scope: Scope) -> Any:
         """Return the value of an expression; :class:`Unknown` of one that isn't known."""
         charge(1)
         match node:
-            case ast.Constant(bool() | None | str() | int() as value):
+            case ast.Constant(bool() | None | str() | EllipsisType() as value):
                 return value
-            case ast.Constant(float() as value):
-                return near(str(value)) if self.is_rounded else number(value)
+            case ast.Constant(int() | float() as value):
+                return self._constant(node, value)
             case ast.Name(name):
                 return self._name(name, scope)
+            case ast.List(parts) if self.telling is not None:
+                items = [*self._items(parts, scope)]
+                return Listed(items, self._source.span(node), self._labels(parts))
             case ast.List(parts):
                 return [*self._items(parts, scope)]
             case ast.Tuple(parts):
@@ -459,9 +695,9 @@ class Machine:
                     table[key_of(self.value(key, scope))] = self.value(value, scope)
                 return table
             case ast.BinOp(left, op, right):
-                return self.binary(op, self.value(left, scope), self.value(right, scope))
+                return self._combined(op, self.value(left, scope), self.value(right, scope))
             case ast.UnaryOp(op, operand):
-                return self._unary(op, self.value(operand, scope))
+                return self._negated(op, operand, node, self.value(operand, scope))
             case ast.BoolOp(op, parts):
                 last: Any = None
                 for part in parts:
@@ -475,14 +711,16 @@ class Machine:
                 return self.value(body if truth(self.value(test, scope)) else orelse, scope)
             case ast.Call():
                 return self._call(node, scope)
+            case ast.Attribute(
+                ast.Call(func=ast.Attribute(attr="finfo") | ast.Name("finfo")), "min"
+            ):
+                return arb("-inf")
             case ast.Attribute(of, name):
-                return self._attribute(self.value(of, scope), name)
+                return self._part(self.value(of, scope), name)
             case ast.Subscript(of, key):
                 return self._entry(self.value(of, scope), key, scope)
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
-                found = [
-                    self.value(node.elt, inner) for inner in self._turns(node.generators, scope)
-                ]
+                found = self._listed(node, scope)
                 return {key_of(one) for one in found} if isinstance(node, ast.SetComp) else found
             case ast.DictComp(key, value):
                 return {
@@ -501,10 +739,12 @@ class Machine:
                 return found
         raise Lost
 
-    def _name(self, name: str, scope: _Scope) -> Any:
+    def _name(self, name: str, scope: Scope, is_called: bool = False) -> Any:
         try:
             return scope.find(name)
         except KeyError:
+            if name == "inf":
+                return arb("inf")
             if name in _USUAL:
                 return _Module(_USUAL[name])
             if name in own.CALLS:
@@ -513,16 +753,55 @@ class Machine:
                 # What everybody knows by its name needs no definition.
                 return _Module(f"numpy.{name}")
             self.is_whole = False
-            return Unknown()
+            if self.telling is None or is_called:
+                return Unknown()
+            return self.telling.free(name, self._globals)
+
+    def _constant(self, node: ast.Constant, value: Any) -> Any:
+        found: Any = value
+        if isinstance(value, float):
+            found = near(str(value)) if self.is_rounded else number(value)
+        if self.telling is None or not (figures := printed(node, self._source)):
+            return found
+        return with_formula(found, Formula(figures[0], {}))
+
+    def _labels(self, parts: Sequence[ast.expr]) -> Sequence[str]:
+        """The comments behind items, where each has a line of its own."""
+        comments, lines = self._source.comments, [part.end_lineno or 0 for part in parts]
+        if not len(set(lines)) == len(lines) > 1 or not all(
+            isinstance(part, ast.List | ast.Tuple) for part in parts
+        ):
+            return ()
+        labels = [comments[line].string.strip() if line in comments else "" for line in lines]
+        return labels if any(labels) else ()
+
+    def _listed(
+        self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope
+    ) -> list[Any]:
+        """The items of a comprehension; what is done to each of an array, done to the array."""
+        self._quiet += 1
+        try:
+            found = [self.value(node.elt, inner) for inner in self._turns(node.generators, scope)]
+        finally:
+            self._quiet -= 1
+        return found if self.telling is None else self._formulas.listed(found)
+
+    def _combined(self, op: ast.operator, left: Any, right: Any) -> Any:
+        found = self.binary(op, left, right)
+        return self._noted(found, lambda: self._formulas.binary(op, left, right, found))
+
+    def _negated(self, op: ast.unaryop, operand: ast.expr, node: ast.expr, value: Any) -> Any:
+        span = self._source.span(node) if isinstance(operand, ast.Constant) else None
+        return self._noted(self._unary(op, value), lambda: self._formulas.unary(op, value, span))
 
     @staticmethod
-    def _is_given(name: str, scope: _Scope) -> bool:
+    def _is_given(name: str, scope: Scope) -> bool:
         with suppress(KeyError):
             scope.find(name)
             return True
         return name in own.CALLS
 
-    def _items(self, parts: Sequence[ast.expr], scope: _Scope) -> Iterator[Any]:
+    def _items(self, parts: Sequence[ast.expr], scope: Scope) -> Iterator[Any]:
         for part in parts:
             if isinstance(part, ast.Starred):
                 yield from self.items(self.value(part.value, scope))
@@ -533,7 +812,8 @@ class Machine:
         """Yield what a loop goes through; raises :class:`Lost` where that isn't known."""
         match value:
             case Array():
-                return [made(one, value) for one in value.data]
+                items = [made(one, value) for one in value.data]
+                return items if self.telling is None else self._formulas.rows(value, items)
             # In which order a set is gone through nobody knows.
             case list() | tuple() | str() | range():
                 charge(len(value))
@@ -548,12 +828,12 @@ class Machine:
         """Return what a sign makes of two values."""
         name = type(op).__name__
         match left, right:
+            case (str(), _) if name == "Mod":
+                return filled(left, right if isinstance(right, tuple) else (right,))
             case (Unknown(), _) | (_, Unknown()):
                 return Unknown()
             case (str() | Said(), str() | Said()) if name == "Add":
                 return joined([left, right])
-            case (str(), _) if name == "Mod":
-                return filled(left, right if isinstance(right, tuple) else (right,))
             case (str(), int()) | (int(), str()) | (list() | tuple(), int()) | (int(), list()) if (
                 name == "Mult"
             ):
@@ -574,7 +854,7 @@ class Machine:
 
     def _unary(self, op: ast.unaryop, value: Any) -> Any:
         if isinstance(value, Unknown):
-            return value
+            return Unknown(value.holds)
         match op:
             case ast.Not():
                 return not truth(value)
@@ -587,22 +867,26 @@ class Machine:
         return each(lambda one: one if is_unknown(one) else not truth(one), value)
 
     def _compare(
-        self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], scope: _Scope
+        self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], scope: Scope
     ) -> Any:
         found: Any = True
         before = self.value(left, scope)
         for op, right in zip(ops, rights, strict=True):
             after = self.value(right, scope)
-            found = self._compared(op, before, after)
+            found = self._held(op, before, after)
             if len(ops) > 1 and not truth(found):
                 return False
             before = after
         return found
 
+    def _held(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        found = self._compared(op, left, right)
+        return self._noted(found, lambda: self._formulas.compared(op, left, right, found))
+
     @staticmethod
     def _compared(op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(op, ast.Is | ast.IsNot):
-            if isinstance(left, Unknown) or isinstance(right, Unknown):
+            if any(isinstance(one, Unknown) and one.formula is None for one in (left, right)):
                 raise Lost
             return (left is right) is isinstance(op, ast.Is)
         if isinstance(left, Unknown) or isinstance(right, Unknown):
@@ -617,13 +901,17 @@ class Machine:
             return (left == right) is isinstance(op, ast.Eq)
         raise Lost
 
-    def _turns(self, loops: Sequence[ast.comprehension], scope: _Scope) -> Iterator[_Scope]:
+    def _turns(self, loops: Sequence[ast.comprehension], scope: Scope) -> Iterator[Scope]:
         if not loops:
             yield scope
             return
         first, *rest = loops
-        inner = _Scope({}, scope)
-        for item in self.items(self.value(first.iter, scope)):
+        inner = Scope({}, scope)
+        over = self.value(first.iter, scope)
+        items = self.items(over)
+        if self.telling is not None and isinstance(over, list):
+            items = self._formulas.singles(over)
+        for item in items:
             charge(1)
             self.assign(first.target, item, inner)
             if all(truth(self.value(test, inner)) for test in first.ifs):
@@ -631,12 +919,18 @@ class Machine:
 
     # -- entries and attributes ------------------------------------------------------------
 
-    def _entry(self, owner: Any, key: ast.expr, scope: _Scope) -> Any:
+    def _entry(self, owner: Any, key: ast.expr, scope: Scope) -> Any:
         match owner:
-            case Unknown():
+            case Unknown() if self.telling is None:
                 return owner
-            case Array():
-                return made(owner.data[self._keys(key, scope)], owner)
+            case Unknown() | Array():
+                keys = self._keys(key, scope)
+                found = (
+                    Unknown((owner,))
+                    if isinstance(owner, Unknown)
+                    else made(owner.data[keys], owner)
+                )
+                return self._noted(found, lambda: self._formulas.entry(owner, keys))
             case _Module():
                 return owner
         place = (
@@ -648,45 +942,60 @@ class Machine:
             return owner.attributes["layers"][whole(place)]
         raise Lost
 
-    def _slice(self, key: ast.Slice, scope: _Scope) -> slice:
+    def _slice(self, key: ast.Slice, scope: Scope) -> slice:
         def bound(part: ast.expr | None) -> int | None:
             found = None if part is None else self.value(part, scope)
             return None if found is None else whole(found)
 
         return slice(bound(key.lower), bound(key.upper), bound(key.step))
 
-    def _keys(self, key: ast.expr, scope: _Scope) -> Any:
+    def _keys(self, key: ast.expr, scope: Scope) -> Any:
         if isinstance(key, ast.Tuple):
             return tuple(self._keys(part, scope) for part in key.elts)
         if isinstance(key, ast.Slice):
             return self._slice(key, scope)
-        found = self.value(key, scope)
+        return self._place(self.value(key, scope))
+
+    def _place(self, found: Any) -> Any:
         match found:
-            case None | slice():
+            case None | slice() | EllipsisType():
                 return found
             case bool() | int() | arb():
                 return whole(found)
             case tuple():
-                return tuple(map(whole, found))
+                return tuple(map(self._place, found))
             case Array() | list():
                 entries = array(found).data
                 if all(isinstance(one, bool) for one in entries.flat):
                     return entries.astype(bool)
-                return np.array([whole(one) for one in entries.flat], dtype=int).reshape(
-                    entries.shape
-                )
-        if found is ...:
-            return found
+                return np.frompyfunc(whole, 1, 1)(entries).astype(int)
+            case Unknown() if self.telling is not None:
+                return found
         raise Lost
+
+    def _part(self, owner: Any, name: str) -> Any:
+        """An attribute, with its formula."""
+        if isinstance(owner, Listed) and name in library.ATTRIBUTES:
+            # Authors write lists where they mean arrays.
+            owner = self._noted(array(owner), lambda: self._formulas.of(owner))
+        is_array = isinstance(owner, Array | Unknown)
+        if self.telling is not None and is_array and name == "shape":
+            return self._formulas.sizes(owner)
+        found = self._attribute(owner, name)
+        if is_array and isinstance(found, Array | Unknown):
+            return self._noted(found, lambda: self._formulas.attribute(owner, name))
+        return found
 
     def _attribute(self, owner: Any, name: str) -> Any:
         match owner:
             case Unknown():
-                return Unknown(owner.holds)
+                return Unknown((owner,))
             case _Module():
                 if name in _CONSTANTS and _KNOWN.match(owner.path):
                     constant: Any = _CONSTANTS[name]
-                    return constant()
+                    is_e = name == "e"
+                    one = syntax.Call("exp", (syntax.Literal("1"),))
+                    return self._noted(constant(), lambda: one) if is_e else constant()
                 return _Module(f"{owner.path}.{name}")
             case Array():
                 if name in ("grad", "dtype", "device"):
@@ -710,7 +1019,7 @@ class Machine:
                         with suppress(KeyError):
                             return self._bound(owner.thing, base.find(name))
                 return lambda *_, **__: None
-        if name in own.METHODS.get(type(owner), ()):
+        if any(isinstance(owner, kind) and name in names for kind, names in own.METHODS.items()):
             return own.method(owner, name)
         if isinstance(owner, str) and name == "format":
             return lambda *given, **keys: filled(owner, given, keys)
@@ -740,7 +1049,7 @@ class Machine:
 
     # -- calls ---------------------------------------------------------------------------
 
-    def _function(self, node: ast.FunctionDef | ast.Lambda, scope: _Scope) -> Any:
+    def _function(self, node: ast.FunctionDef | ast.Lambda, scope: Scope) -> Any:
         takes = node.args
         named = [*takes.posonlyargs, *takes.args]
         late = named[len(named) - len(takes.defaults) :]
@@ -748,16 +1057,29 @@ class Machine:
         pairs += zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
         given = [(one.arg, value) for one, value in pairs if value is not None]
         defaults = {name: self.value(value, scope) for name, value in given}
-        marks = [_root(one) for one in getattr(node, "decorator_list", ())]
+        marks = [rooted(one) for one in getattr(node, "decorator_list", ())]
         if set(marks) - {"property", "staticmethod", "torch"}:
             return Unknown()
-        return _Function(node, scope, defaults, is_property="property" in marks)
+        return _Function(node, scope, defaults, self._piece, is_property="property" in marks)
 
-    def _call(self, node: ast.Call, scope: _Scope) -> Any:
+    def _call(self, node: ast.Call, scope: Scope) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             thing = scope.find("self")
             return _Super(scope.find("__class__"), thing)
-        function = self.value(node.func, scope)
+        owner: Any = None
+        match node.func:
+            case ast.Name(name):
+                function = self._name(name, scope, is_called=True)
+            case ast.Attribute(of, name):
+                owner = self.value(of, scope)
+                function = (
+                    library.ATTRIBUTES["size"](owner)
+                    if name == "size" and isinstance(owner, Array)
+                    else self._attribute(owner, name)
+                )
+            case _:
+                name = ""
+                function = self.value(node.func, scope)
         given = [*self._items(node.args, scope)]
         keys: dict[str, Any] = {}
         for keyword in node.keywords:
@@ -770,7 +1092,62 @@ class Machine:
                 raise Lost
         if isinstance(function, _Module) and function.path == "builtins.print":
             return None
-        return self.call(function, given, keys)
+        if isinstance(owner, Unknown) and name in _DRAWS:
+            return self._drawn("", name, given, keys)
+        is_for_effect, self._for_effect = self._for_effect, False
+        is_method = isinstance(owner, Array | Unknown | Ball | Whole)
+        if self.telling is None:
+            return self.call(function, given, keys)
+        values, path = given, name
+        if isinstance(function, _Module):
+            path = function.path
+        elif isinstance(function, Thing) and function.kind == "Softmax":
+            path, keys = "softmax", {**function.attributes, **keys}
+        elif is_method:
+            values = [owner, *given]
+        elif not isinstance(function, _Function) or not is_softmax(name):
+            self._for_effect = is_for_effect
+            return self.call(function, given, keys)
+        formulas = self._formulas
+
+        def build() -> syntax.Tree:
+            return formulas.called(path, values, keys, found)
+
+        if name in ("shape", "size") and len(values) == 1 and isinstance(values[0], Unknown):
+            return formulas.sizes(values[0])
+        if is_method and isinstance(owner, Unknown) and name in FUNCTIONS:
+            found: Any = Unknown((owner,))
+            if (formula := formulas.formula(build)) is not None:
+                return with_formula(found, formula)
+        self._for_effect = is_for_effect
+        try:
+            found = self.call(function, given, keys)
+        except Exhausted:
+            raise
+        except Exception:
+            found = Unknown()
+            if not any(isinstance(one, Unknown) for one in values) or (
+                (formula := formulas.formula(build)) is None
+            ):
+                raise
+            return with_formula(found, formula)
+        if isinstance(function, _Function):
+            is_read = formulas.formula(lambda: formulas.of(found)) is not None
+            path = "softmax"
+            return found if is_read else formulas.noted(found, build)
+        if isinstance(found, tuple) and name in ("shape", "size"):
+            return formulas.sizes(values[0])
+        found = formulas.noted(found, build)
+        if isinstance(found, Array) and name in _BLANKS:
+            self._to_fill(found, name)
+        return found
+
+    @staticmethod
+    def _to_fill(array: Array, name: str) -> None:
+        """Take an array for one that is there to be filled, if it has room for fractions."""
+        if not any(isinstance(one, int) for one in array.data.flat):
+            blank = None if name.startswith("empty") else array.formula
+            array.filling = Filling(blank, seen=leaves(array))
 
     def call(self, function: Any, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
         """Return what a function gives; what it may have changed, without being known, is lost."""
@@ -793,6 +1170,11 @@ class Machine:
                 return run_layer(function, given, lambda one, some: self.call(one, some, {}))
             case _Module():
                 return self._of_library(function, given, keys)
+            case Unknown() if self.telling is not None and not self._for_effect:
+                self._losses += 1
+                return Unknown((*given, *keys.values()))
+            case Unknown() if self.telling is not None and _SHOWING.search(self._called):
+                return Unknown()
             case Unknown():
                 lose(function)
                 self._unknown_lines()
@@ -811,6 +1193,8 @@ class Machine:
             k: v for k, v in keys.items() if k not in named + [o.arg for o in takes.kwonlyargs]
         }
         bound |= {k: v for k, v in keys.items() if k not in extra}
+        if len(given) > len(named) and not takes.vararg:
+            raise Lost
         if takes.vararg:
             bound[takes.vararg.arg] = (*given[len(named) :],)
         if takes.kwarg:
@@ -821,21 +1205,43 @@ class Machine:
             raise Lost
         if function.of is not None:
             bound["__class__"] = function.of
-        scope = _Scope(bound, function.scope)
+        tells = self.telling is not None and not self._quiet and self._depth < _TOLD
+        scope = Scope(bound, function.scope, tells=tells and function.of is None)
         self._depth += 1
+        piece, self._piece = self._piece, function.piece
+        names = {*self._formulas.told} if scope.tells else set()
+        start = len(self.telling.events) if self.telling is not None else 0
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.value(function.node.body, scope)
             self.statements(function.node.body, scope)
         except _Returned as returned:
-            return returned.value
+            return self._given_back(function, returned.value, scope, names, start)
         except Lost:
             for one in (*given, *keys.values()):
                 self._spoil(one)
             return Unknown()
         finally:
             self._depth -= 1
+            self._piece = piece
         return None
+
+    def _given_back(
+        self, function: _Function, value: Any, scope: Scope, names: set[str], start: int
+    ) -> Any:
+        """Return what a function gives; where that says all of it, nothing is told of names of its
+        own."""
+        if self.telling is None or not scope.tells:
+            return value
+        told = self._formulas.told
+        own = [name for name, one in told.items() if name not in names and one.scope is scope.names]
+        whole_ = self.telling.inlined(value, own)
+        if not is_plain(function.node, whole_):
+            return value
+        for name in own:
+            del told[name]
+        del self.telling.events[start:]
+        return whole_
 
     def _of_library(self, function: _Module, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
         path, name = function.path, function.name
@@ -859,6 +1265,8 @@ class Machine:
             raise Lost
         if (path.startswith("torch.nn.") and name[:1].isupper()) or name == "Parameter":
             return library.layer(name, given, keys, lambda shape: self._born(shape, is_torch=True))
+        if kinds := [one for one in given if isinstance(one, _Module)]:
+            keys, given = {**keys, "dtype": kinds[0]}, [one for one in given if one not in kinds]
         if isinstance(keys.get("out"), Array):
             keys["out"].lose()
         if name not in LIBRARY:
@@ -912,17 +1320,11 @@ class Machine:
         found = library.filled(tuple(shape), NOBODY_KNOWS, is_torch)
         if known is not None and known.size == found.data.size:
             found.data = known.reshape(found.shape).copy()
-        found.birth = birth
+        found.births = [birth]
         return found
 
 
 # -- Python's own ------------------------------------------------------------------------
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _loaded(target: ast.expr) -> ast.expr:
@@ -935,6 +1337,10 @@ def _loaded(target: ast.expr) -> ast.expr:
         case ast.Subscript(value, key):
             return ast.copy_location(ast.Subscript(value, key, ast.Load()), target)
     raise Lost
+
+
+def _is_opaque(piece: Any) -> bool:
+    return isinstance(piece, Chain) and isinstance(piece.members[0], Opaque)
 
 
 def _plain(value: Any) -> Any:

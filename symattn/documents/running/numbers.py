@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from symattn.documents.text import Span
+from symattn.documents.trees import NOWHERE
+from symattn.expressions import syntax
 from symattn.expressions.elementary import ELEMENTARY
 from symattn.numbers.balls import charge
 from symattn.spelling import written
@@ -33,40 +36,195 @@ class Lost(Exception):
 
 
 @dataclass(eq=False)
+class Scope:
+    """Names and their values; where it ``tells``, what they mean is told."""
+
+    names: dict[str, Any]
+    around: Scope | None = None
+    shared: set[str] = field(default_factory=set)
+    tells: bool = False
+
+    def find(self, name: str) -> Any:
+        """Return the value of a name; raises :class:`KeyError`."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.around
+        raise KeyError(name)
+
+    def set(self, name: str, value: Any) -> None:
+        """Give a name a value."""
+        scope = self
+        if name in self.shared:
+            while scope.around is not None and name not in scope.around.names:
+                scope = scope.around
+            scope = scope.around or scope
+        scope.names[name] = value
+
+
+@dataclass(eq=False)
+class Meaning:
+    """The meaning of a name when it was told: the formula that it was said to be, and its value
+    then; ``scope`` has its value now."""
+
+    name: str
+    value: Any
+    formula: Formula | None
+    scope: dict[str, Any]
+    leaves: Sequence[object] = ()
+    is_free: bool = False
+
+    def is_same(self) -> bool:
+        """Return whether the value has not been changed since then."""
+        return are_same(self.leaves, leaves(self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """The expression that a value was computed by, with the meanings of its names then, and how
+    many parts it has."""
+
+    tree: syntax.Tree
+    names: Mapping[str, Meaning]
+    size: int = 1
+
+
+@dataclass(eq=False)
 class Unknown:
-    """A value of which nothing is known; it may change what it ``holds``."""
+    """A value of which nothing is known; it may change what it ``holds``. Something is added to
+    ``changes`` where it may have been changed itself."""
 
     holds: Sequence[object] = ()
+    formula: Formula | None = None
+    changes: list[object] = field(default_factory=list)
+
+
+class Whole(int):
+    """A whole number with its formula."""
+
+    formula: Formula | None
+
+    def __new__(cls, value: int, formula: Formula | None = None) -> Whole:
+        """Return a number with a formula."""
+        found = super().__new__(cls, value)
+        found.formula = formula
+        return found
+
+
+class Ball(arb):
+    """A ball with its formula."""
+
+    formula: Formula | None
+
+    def __init__(self, value: arb, formula: Formula | None = None) -> None:
+        super().__init__(value)
+        self.formula = formula
+
+
+class Listed(list[Any]):
+    """A list with its place, the comments behind its items, and its formula."""
+
+    def __init__(
+        self,
+        items: Sequence[Any],
+        span: Span = NOWHERE,
+        labels: Sequence[str] = (),
+        formula: Formula | None = None,
+        seen: Sequence[object] = (),
+    ) -> None:
+        super().__init__(items)
+        self.span, self.labels, self.formula, self._seen = span, labels, formula, seen
+
+    def is_as_noted(self) -> bool:
+        """Return whether the items are those that the formula is of."""
+        return are_same(self._seen, leaves(self))
+
+
+class Pair(tuple[Any, Any]):
+    """Values with their places, as ``torch.max`` gives them."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> Any:
+        """Return the first."""
+        return self[0]
+
+    @property
+    def indices(self) -> Any:
+        """Return the second."""
+        return self[1]
+
+
+@dataclass(eq=False)
+class Filling:
+    """The filling of an array that was made to be filled: formulas of entries or rows so far, what
+    it is ``blank``, and the name by which it has been told."""
+
+    blank: Formula | None
+    entries: dict[tuple[int, ...], Formula | None] = field(default_factory=dict)
+    seen: Sequence[object] = ()
+    name: str = ""
+    is_told: bool = False
 
 
 @dataclass(eq=False)
 class Array:
     """An array of numbers; ``is_torch`` where PyTorch made it, whose functions have other defaults.
 
-    ``birth`` counts the random arrays of a program: one that is printed later was that from there.
+    ``births`` has the number of a random array, which is that from there on where it is printed
+    later; all that share its entries share it.
     """
 
     data: np.ndarray[Any, Any]
     is_torch: bool = False
-    birth: int | None = None
+    births: list[int] = field(default_factory=list)
+    formula: Formula | None = None
+    seen: Sequence[object] = ()
+    filling: Filling | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Return how many entries there are along each axis."""
         return tuple(self.data.shape)
 
+    def is_as_noted(self) -> bool:
+        """Return whether the entries are those that the formula is of."""
+        return are_same(self.seen, leaves(self))
+
     def set(self, keys: Any, value: Any) -> None:
         """Set entries; one of whole numbers keeps no others."""
         stored = array(value).data
         if all(isinstance(one, int) for one in self.data.flat):
             stored = np.frompyfunc(cut, 1, 1)(stored)
-        self.birth = None
+        self.births.clear()
         self.data[keys] = stored[()] if isinstance(stored, np.ndarray) else stored
 
     def lose(self) -> None:
         """Forget what the entries are."""
-        self.birth = None
-        self.data[...] = NOBODY_KNOWS
+        self.births.clear()
+        # Another one, to be told from what nobody knew before.
+        self.data[...] = arb("nan")
+
+
+def leaves(value: object) -> Sequence[object]:
+    """Return all single values in one, in their order, and what tells of changes of others."""
+    match value:
+        case Array():
+            return [*value.data.flat]
+        case list() | tuple():
+            return [leaf for one in value for leaf in leaves(one)]
+        case dict():
+            return [leaf for one in value.values() for leaf in leaves(one)]
+        case Unknown():
+            return [*value.changes]
+    return [value]
+
+
+def are_same(before: Sequence[object], after: Sequence[object]) -> bool:
+    """Return whether values are the very ones that they were."""
+    return len(before) == len(after) and all(map(operator.is_, before, after))
 
 
 def is_unknown(value: object) -> bool:
@@ -345,6 +503,7 @@ def lose(value: object) -> None:
                 waiting += one.values()
                 one.update(dict.fromkeys(one, Unknown()))
             case Unknown(holds):
+                one.changes.append(object())
                 waiting += holds
             case Thing():
                 waiting.append(one.attributes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -20,12 +20,26 @@ _LIBRARIES = {"np", "numpy", "torch", "jnp", "tf"}
 
 @dataclass(frozen=True)
 class Slot:
-    """A number in what is shown: its value, the expression that is shown, and where in it."""
+    """A number in what is shown: its value, the expression that is shown, where in it, and of
+    what value it is."""
 
     value: int | arb
     said: ast.expr
     keys: tuple[int, ...] = ()
     birth: int | None = None
+    of: Any = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Something that is shown and that nobody knows: the expression, and its value."""
+
+    said: ast.expr
+    of: Any = field(default=None, compare=False)
+
+
+#: A word, a number, or what nobody knows.
+Part = str | Slot | Hidden
 
 
 #: How a line is shown.
@@ -34,16 +48,17 @@ How = Literal["printed", "valued", "named"]
 
 @dataclass(frozen=True)
 class Shown:
-    """A line that is shown, from its beginning to its end: words and numbers, or None of
-    what nobody knows; ``node`` is the statement, in the piece of that number: it prints a line,
+    """A line that is shown, from its beginning to its end: words and numbers, or what
+    nobody knows; ``node`` is the statement, in the piece of that number: it prints a line,
     has a value, which sessions show, or gives one to a name."""
 
     node: ast.stmt
     piece: int
-    tokens: tuple[str | Slot | None, ...]
+    tokens: tuple[Part, ...]
     how: How
 
 
+_BLANK = ast.Name("_", ast.Load())
 #: So deep are values nested that are shown.
 _DEEPEST = 8
 #: Words and numbers of a text that is shown; signs between them don't tell.
@@ -57,16 +72,17 @@ TOKEN = re.compile(
 class Said:
     """A text with numbers in it that were computed."""
 
-    parts: tuple[str | Slot | None, ...]
+    parts: tuple[Part, ...]
 
 
 def tokens(
-    value: object, said: ast.expr, keys: tuple[int, ...] = ()
-) -> Iterator[str | Slot | None]:
+    value: object, said: ast.expr, keys: tuple[int, ...] = (), of: object = None
+) -> Iterator[Part]:
     """Yield the words and numbers that a value is shown as."""
+    of = value if of is None else of
     match value:
         case _ if len(keys) > _DEEPEST:
-            yield None
+            yield Hidden(said, of)
         case str():
             yield from (mark[0] for mark in TOKEN.finditer(value.casefold()))
         case Said(parts):
@@ -75,24 +91,25 @@ def tokens(
         case bool() | None:
             yield str(value).casefold()
         case int() | arb():
-            yield Slot(value, said, keys)
-        case Array(data, _, birth):
+            yield Slot(value, said, keys, None, of)
+        case Array(data, _, births):
             charge(data.size)
+            birth = births[0] if births else None
             for place in np.ndindex(data.shape):
                 entry: Any = data[place]
                 if isinstance(entry, bool):
                     yield str(entry).casefold()
                 else:
-                    yield Slot(entry, said, (*keys, *place), birth)
+                    yield Slot(entry, said, (*keys, *place), birth, of)
         case list() | tuple():
             for k, part in enumerate(value):
-                yield from tokens(part, said, (*keys, k))
+                yield from tokens(part, said, (*keys, k), of)
         case dict():
             for k, (key, part) in enumerate(value.items()):
                 yield from tokens(key, said)
-                yield from tokens(part, said, (*keys, k))
+                yield from tokens(part, said, (*keys, k), of)
         case _:
-            yield None
+            yield Hidden(said, of)
 
 
 #: Fields of formats: the type, and the conversion of percents.
@@ -116,9 +133,13 @@ def bare(node: ast.expr) -> ast.expr:
 
 def joined(parts: Iterable[Any]) -> str | Said:
     """A text of parts, plain where none of them was computed."""
-    every: list[str | Slot | None] = []
+    every: list[Part] = []
     for part in parts:
-        every += part.parts if isinstance(part, Said) else [part if isinstance(part, str) else None]
+        every += (
+            part.parts
+            if isinstance(part, Said)
+            else [part if isinstance(part, str) else Hidden(_BLANK, part)]
+        )
     charge(len(every))
     if all(isinstance(part, str) for part in every):
         text = "".join(part for part in every if isinstance(part, str))
@@ -141,7 +162,6 @@ def filled(text: str, given: Sequence[Any], keys: Mapping[str, Any] | None = Non
     parts: list[Any] = []
     at = count = 0
     is_percent = keys is None
-    blank = ast.Name("_", ast.Load())
     for mark in _FIELD.finditer(text):
         if (mark[1] is not None) is not is_percent:
             continue
@@ -152,5 +172,5 @@ def filled(text: str, given: Sequence[Any], keys: Mapping[str, Any] | None = Non
         name = mark[2] or str(count)
         count += 1
         value = given[int(name)] if name.isdigit() else (keys or {})[name]
-        parts.append(formatted(value, mark[3] or "", blank))
+        parts.append(formatted(value, mark[3] or "", _BLANK))
     return joined([*parts, text[at:]])

@@ -22,11 +22,11 @@ from flint import arb
 
 from symattn.documents import code
 from symattn.documents.article import Article, Block, session
-from symattn.documents.python import source
-from symattn.documents.python.source import ProgramSource
+from symattn.documents.running import source
 from symattn.documents.running.machine import Machine
 from symattn.documents.running.numbers import ball, near
-from symattn.documents.running.texts import TOKEN, Shown, Slot
+from symattn.documents.running.source import ProgramSource
+from symattn.documents.running.texts import TOKEN, Hidden, Shown, Slot
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import PrintedFigure
 from symattn.expressions import syntax
@@ -122,7 +122,7 @@ def _fits(shown: Shown, tokens: Sequence[_Token], at: int) -> float:
         return 0.0
     score = 0.0
     for one, token in zip(wanted, tokens[at:end], strict=True):
-        if one is None:
+        if isinstance(one, Hidden):
             return 0.0
         if isinstance(one, str):
             if one.replace("−", "-").rstrip(".") != token.word.rstrip("."):
@@ -178,7 +178,6 @@ class _Turn:
     news: dict[int, np.ndarray[Any, Any]] = field(default_factory=dict)
     ran: list[Ran] = field(default_factory=list)
     _machine: Machine = field(init=False)
-    _pieces: list[ProgramSource] = field(default_factory=list)
     #: How far its floats may be off.
     _off: arb = _DOUBLE
     #: How much of what is shown has been told from texts, and the texts behind the last program.
@@ -186,7 +185,7 @@ class _Turn:
     _behind: int = _BEHIND
 
     def __post_init__(self) -> None:
-        self._machine = Machine(self.known)
+        self._machine = Machine(known=self.known)
 
     def read(self, blocks: Iterable[Block]) -> None:
         for block in blocks:
@@ -245,8 +244,7 @@ class _Turn:
 
     def _run(self, parsed: ProgramSource) -> list[Shown]:
         start = len(self._machine.shown)
-        self._machine.run(parsed.body, len(self._pieces))
-        self._pieces.append(parsed)
+        self._machine.run(parsed)
         return self._machine.shown[start:]
 
     def _output(self, text: Text, is_valued: bool = False) -> bool:
@@ -325,7 +323,7 @@ class _Turn:
                 for slot, token in pairs
                 if slot.birth is None and ball(slot.value).is_finite()
             ]
-            said = _said(pairs[0][0].said, self._pieces[one.piece])
+            said = _said(pairs[0][0].said, self._machine.pieces[one.piece])
             if (
                 len(known) == len(pairs) > 1
                 and (trees := _nested(pairs, len(above), self._off)) is not None
@@ -410,8 +408,11 @@ def _told(shown: Sequence[Shown], places: Sequence[tuple[int, int]]) -> Iterator
         low = max((x for x in placed if x < k), default=-1)
         high = min((x for x in placed if x > k), default=len(shown))
         rivals = [x for x in printed if low < x < high and x != k]
-        is_other = (None in shown[x].tokens or len(shown[x].tokens) == len(shown[k].tokens)
-                    for x in rivals)  # fmt: skip
+        is_other = (
+            any(isinstance(one, Hidden) for one in shown[x].tokens)
+            or len(shown[x].tokens) == len(shown[k].tokens)
+            for x in rivals
+        )
         if k in sure or not any(is_other):
             yield k, at
 

@@ -1,0 +1,544 @@
+"""Statements of a program, and what they tell: what they assign, show and claim.
+
+Behind every statement, each name that means something else than it was last told is told anew:
+by its formula, or as something that nobody knows.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from flint import arb
+
+from symattn.documents.running.formulas import (
+    Formulas,
+    Unread,
+    is_expressible,
+    shown,
+    simplified,
+    with_formula,
+)
+from symattn.documents.running.numbers import (
+    Array,
+    Formula,
+    Meaning,
+    Scope,
+    Unknown,
+    are_same,
+    leaves,
+    near,
+)
+from symattn.documents.running.source import ProgramSource, statement_head
+from symattn.documents.running.texts import Hidden, Said, Slot
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import Chain, Member, Named, Opaque, PrintedFigure, Words
+from symattn.expressions import syntax
+
+#: Numbers as programs print them.
+_NUMBER = re.compile(r"(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9]+)?")
+#: Functions whose arguments are sizes.
+_SIZED = re.compile(r"\b(?:random|rand\w*|normal\w*|uniform\w*|Linear|Embedding|default_rng)\Z")
+_SAID = 400
+
+
+@dataclass(frozen=True)
+class StatementMeaning:
+    """The meaning of a statement: chains it assigns, or words and values it shows."""
+
+    source: ProgramSource
+    node: ast.stmt
+    pieces: tuple[Words | Chain, ...]
+
+
+@dataclass
+class Telling:
+    """All that the statements of a program have told so far."""
+
+    formulas: Formulas = field(default_factory=Formulas)
+    events: list[StatementMeaning] = field(default_factory=list)
+
+    # -- names ---------------------------------------------------------------------------
+
+    def free(self, name: str, scope: Scope) -> Unknown:
+        """A name that the program doesn't define: the article does, or nobody."""
+        meaning = Meaning(name, None, None, scope.names, is_free=True)
+        found = Unknown(formula=Formula(Named(name), {name: meaning}))
+        self._mean(meaning, found)
+        scope.names[name] = found
+        return found
+
+    def _mean(self, meaning: Meaning, value: Any) -> None:
+        meaning.value, meaning.leaves = value, leaves(value)
+        self.formulas.told[meaning.name] = meaning
+
+    def sweep(
+        self, node: ast.stmt, scope: Scope, source: ProgramSource, start: int | None = None
+    ) -> None:
+        """Tell all names of a scope that mean something else now; of arrays that a loop has
+        filled, where it starts."""
+        assigned, bound = stored(node)
+        told = self.formulas.told
+        changed = [
+            name
+            for name, meaning in told.items()
+            if meaning.scope is scope.names
+            and (scope.names.get(name) is not meaning.value or not meaning.is_same())
+        ]
+        new = [
+            name
+            for name in assigned
+            if name not in told and name not in bound and name in scope.names
+        ]
+        if scope.around is not None:
+            new = [name for name in new if not _is_filling(scope.names[name])]
+        names = self._in_order([*dict.fromkeys((*changed, *new))], scope)
+        targets = _targets(node)
+        names.sort(key=lambda name: [*targets].index(name) if name in targets else -1)
+        pieces: list[Chain] = []
+        for name in names:
+            pieces += self._tell(name, node, scope, source, targets.get(name))
+        entries = [one for one in pieces if isinstance(one.members[0], syntax.Indexed)]
+        filled = [one for one in pieces if one in entries or start is not None]
+        at = len(self.events) if start is None else start
+        for one in filled:
+            self.events.insert(at, StatementMeaning(source, node, (one,)))
+            at += 1
+        self.say(node, [one for one in pieces if one not in filled], source)
+
+    def _in_order(self, names: list[str], scope: Scope) -> list[str]:
+        """Names with what they become: last those that others are made of."""
+        waiting, ordered = list(names), list[str]()
+        while waiting:
+            uses = {
+                name: {*formula.names}
+                for name in waiting
+                if (formula := getattr(scope.names.get(name), "formula", None)) is not None
+            }
+            free = [
+                name
+                for name in waiting
+                if not any(name in used for other, used in uses.items() if other != name)
+            ]
+            ordered.append((free or waiting)[0])
+            waiting.remove(ordered[-1])
+        return ordered
+
+    def _tell(
+        self,
+        name: str,
+        node: ast.stmt,
+        scope: Scope,
+        source: ProgramSource,
+        target: tuple[ast.expr, ast.expr] | None,
+    ) -> Iterator[Chain]:
+        """Yield what a name is from here on."""
+        value = scope.names.get(name, Unknown())
+        place = statement_head(node) if target is None else target[1]
+        spans = (source.span(place if target is None else target[0]), source.span(place))
+        before = self.formulas.told.get(name)
+        meaning = Meaning(name, None, None, scope.names)
+        said = Named(name, spans[0])
+        if before is not None and before.is_free and target is None and before.value is value:
+            before.leaves = leaves(value)
+            return
+        if not is_quantity(value):
+            if before is not None:
+                yield Chain((said, self.opaque(place, source, ())), ("=",), spans, is_code=True)
+                self._mean(meaning, value)
+            return
+        if isinstance(value, Array) and (filling := value.filling) is not None:
+            if before is not None and before.value is value:
+                yield from self._entries(name, value, said, spans, place, source)
+                return
+            if not filling.entries:
+                yield Chain((said, self.opaque(place, source, ())), ("=",), spans, is_code=True)
+                self._mean(meaning, value)
+                return
+        is_changed = before is not None and before.value is value
+        formula = None if is_changed else self._formula(name, value)
+        is_own = formula is not None and is_expressible(formula.tree)
+        right: Member
+        if formula is None or not is_own:
+            right = self.opaque(place, source)
+        else:
+            meaning.formula, right = formula, formula.tree
+        if right != said:
+            yield Chain((said, right), ("=",), spans, is_code=True)
+        if (formula is None or is_own) and not isinstance(value, list | tuple | dict):
+            value = with_formula(value, Formula(Named(name), {name: meaning}))
+        scope.names[name] = value
+        self._mean(meaning, value)
+
+    def _formula(self, name: str, value: Any) -> Formula | None:
+        """The formula of what a name is from here on, which may be made of what it was."""
+        before = self.formulas.told.get(name)
+        if before is None or isinstance(value, list | tuple | dict):
+            return self.formulas.formula(lambda: self.formulas.of(value))
+        kept, before.leaves = before.leaves, leaves(before.value)
+        try:
+            return self.formulas.formula(lambda: self.formulas.of(value))
+        finally:
+            before.leaves = kept
+
+    def _entries(
+        self,
+        name: str,
+        array: Array,
+        said: Named,
+        spans: tuple[Span, Span],
+        place: ast.AST,
+        source: ProgramSource,
+    ) -> Iterator[Chain]:
+        """Yield what the entries are that have been set of an array that is being filled."""
+        filling, told = array.filling, self.formulas.told[name]
+        assert filling is not None
+        is_known = are_same(filling.seen, leaves(array))
+        formula = self.formulas.whole_of(array) if is_known and not filling.is_told else None
+        if formula is not None or not is_known:
+            array.filling = None
+            right: Member = self.opaque(place, source) if formula is None else formula.tree
+            yield Chain((said, right), ("=",), spans, is_code=True)
+            meaning = Meaning(name, None, formula, told.scope)
+            value = with_formula(array, Formula(Named(name), {name: meaning}))
+            meaning.scope[name] = value
+            self._mean(meaning, value)
+            return
+        meaning = Meaning(name, None, None, told.scope)
+        for keys, one in filling.entries.items():
+            entry = syntax.Indexed(said, keys)
+            known = one is not None and self.formulas.holds(one) and is_expressible(one.tree)
+            member: Member = one.tree if known and one else self.opaque(place, source)
+            yield Chain((entry, member), ("=",), spans, is_code=True)
+        filling.entries.clear()
+        filling.name, filling.is_told = name, True
+        self._mean(meaning, array)
+
+    def lose(self, name: str, text: Text, scope: Scope) -> Chain:
+        """Tell that nobody knows what a name is."""
+        value, meaning = scope.names[name], Meaning(name, None, None, scope.names)
+        scope.names[name] = with_formula(value, Formula(Named(name), {name: meaning}))
+        self._mean(meaning, scope.names[name])
+        span = text.span()
+        members = (Named(name, span), Opaque(text.string.partition("\n")[0][:_SAID], span))
+        return Chain(members, ("=",), (span, span), is_code=True)
+
+    def know(self, name: str, value: Array, scope: Scope) -> None:
+        """Let a name have a value that was printed."""
+        meaning = Meaning(name, None, None, scope.names)
+        scope.names[name] = with_formula(value, Formula(Named(name), {name: meaning}))
+        self._mean(meaning, scope.names[name])
+
+    def inlined(self, value: Any, own: Sequence[str]) -> Any:
+        """A value whose formula has, for names of a function's own, what they are."""
+        if isinstance(value, tuple):
+            return tuple(self.inlined(one, own) for one in value)
+        formula = getattr(value, "formula", None)
+        if formula is None or not set(own) & {*formula.names}:
+            return value
+
+        outside: dict[str, Meaning] = {}
+
+        def inside(tree: syntax.Tree, names: Mapping[str, Meaning]) -> syntax.Tree:
+            if isinstance(tree, syntax.Name) and tree.name in names:
+                meaning = names[tree.name]
+                if tree.name not in own:
+                    outside[tree.name] = meaning
+                elif meaning.formula is None:
+                    raise Unread
+                else:
+                    return inside(meaning.formula.tree, meaning.formula.names)
+            if isinstance(tree, syntax.Literal | syntax.Name | syntax.Array):
+                return tree
+            return simplified(syntax.mapped(tree, lambda part: inside(part, names)))
+
+        found = self.formulas.formula(lambda: inside(formula.tree, formula.names))
+        known = None if found is None else Formula(found.tree, outside, formula.size)
+        return with_formula(value, known)
+
+    def is_free(self, value: Unknown) -> bool:
+        """Return whether a value is that of a name that the program doesn't define."""
+        name = value.formula.tree if value.formula is not None else None
+        meaning = self.formulas.told.get(name.name) if isinstance(name, syntax.Name) else None
+        return meaning is not None and meaning.is_free and meaning.value is value
+
+    def entry(
+        self,
+        node: ast.stmt,
+        target: ast.Subscript,
+        owner: Unknown,
+        keys: Any,
+        value: Any,
+        source: ProgramSource,
+    ) -> None:
+        """Tell what an entry is of something that the program doesn't define."""
+        formulas = self.formulas
+        whole, right = formulas.of(owner), formulas.formula(lambda: formulas.of(value))
+        entry = syntax.Indexed(whole, keys if isinstance(keys, tuple) else (keys,))
+        _, place = _targets(node).get(rooted(target), (target, target))
+        member: Member = self.opaque(place, source) if right is None else right.tree
+        spans = source.span(target), source.span(place)
+        self.say(node, [Chain((entry, member), ("=",), spans, is_code=True)], source)
+
+    # -- what is shown ---------------------------------------------------------------------
+
+    def say(self, node: ast.stmt, pieces: Iterable[Words | Chain], source: ProgramSource) -> None:
+        """Take what a statement says."""
+        if parts := tuple(pieces):
+            self.events.append(StatementMeaning(source, node, parts))
+
+    def shown(
+        self, value: Any, node: ast.expr, source: ProgramSource, scope: Scope
+    ) -> Iterator[Words | Chain]:
+        """Yield the words and the values of what is shown."""
+        span = source.span(node)
+        match value:
+            case None | bool():
+                return
+            case str():
+                if value.strip():
+                    yield Words(value, span)
+                return
+            case Said(parts):
+                for _, run in groupby(parts, lambda part: id(getattr(part, "of", part))):
+                    first = next(run)
+                    if isinstance(first, Slot | Hidden):
+                        yield self._mention(first.of, first.said, node, source, scope, True)
+                    elif isinstance(first, str) and first.strip():
+                        yield Words(first, span)
+                return
+        yield self._mention(value, node, node, source, scope)
+
+    def _mention(
+        self,
+        value: Any,
+        said: ast.expr,
+        node: ast.expr,
+        source: ProgramSource,
+        scope: Scope,
+        is_inside: bool = False,
+    ) -> Chain:
+        formula = self.formulas.formula(lambda: self.formulas.of(value))
+        tree = self._named(said, scope)
+        if tree is None and formula is not None:
+            tree = shown(formula.tree)
+        span = source.span(node)
+        member: Member
+        if tree is not None and is_expressible(tree):
+            member = tree
+        elif is_inside:
+            member = Opaque(ast.unparse(said)[:_SAID], span)
+        else:
+            member = self.opaque(node, source)
+        return Chain((member,), (), (span,), is_code=True)
+
+    def _named(self, node: ast.expr, scope: Scope) -> syntax.Tree | None:
+        """A name that is shown, or an entry of it, whatever its value is now."""
+
+        def is_told(name: str) -> bool:
+            meaning = self.formulas.told.get(name)
+            return meaning is not None and meaning.value is scope.names.get(name)
+
+        match node:
+            case ast.Name(name) if is_told(name):
+                return Named(name)
+            case ast.Subscript(ast.Name(name), ast.Constant(int() as key)) if is_told(name):
+                return syntax.Indexed(Named(name), (key,))
+            case ast.Subscript(ast.Name(name), ast.Name(key)) if is_told(name):
+                if isinstance(place := scope.names.get(key), int):
+                    return syntax.Indexed(Named(name), (int(place),))
+        return None
+
+    def claimed(
+        self,
+        sides: Sequence[tuple[ast.expr, Any]],
+        link: str,
+        node: ast.stmt,
+        source: ProgramSource,
+        scope: Scope,
+    ) -> None:
+        """Take what a program compares as the claim that it is."""
+        said = [self._mention(value, side, side, source, scope) for side, value in sides]
+        members = [one.members[0] for one in said]
+        if not all(isinstance(one, Opaque) for one in members):
+            spans = tuple(source.span(side) for side, _ in sides)
+            self.say(node, [Chain(tuple(members), (link,), spans, is_code=True)], source)  # type: ignore[arg-type]
+
+    @staticmethod
+    def opaque(
+        node: ast.AST, source: ProgramSource, figures: tuple[PrintedFigure, ...] | None = None
+    ) -> Opaque:
+        """An expression that is not understood, with its numbers, or those given."""
+        assert isinstance(node, ast.expr | ast.stmt)
+        is_head = isinstance(node, ast.stmt)
+        numbers = () if is_head else figures_of(node, source)
+        text = source.string(node).partition("\n")[0] if is_head else source.string(node)
+        return Opaque(text[:_SAID], source.span(node), numbers if figures is None else figures)
+
+
+def is_quantity(value: Any) -> bool:
+    """Return whether a value is a quantity, known or not."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, Array | Unknown | int | arb | list | tuple | dict)
+
+
+def _is_filling(value: Any) -> bool:
+    return isinstance(value, Array) and value.filling is not None
+
+
+def figures_of(node: ast.AST, source: ProgramSource) -> tuple[PrintedFigure, ...]:
+    """The numbers that an expression prints: not those of sizes, axes and indices."""
+    figures: list[PrintedFigure] = []
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() as operand):
+                figures += printed(operand, source, part)
+            case ast.Constant():
+                figures += printed(part, source)
+            case ast.Subscript(value=value):
+                waiting.append(value)
+            case ast.Call(func=function, args=arguments):
+                drawn = _SIZED.search(ast.unparse(function))
+                waiting += [function, *([] if drawn else arguments)]
+            case ast.JoinedStr():
+                pass
+            case _:
+                waiting.extend(ast.iter_child_nodes(part))
+    return tuple(sorted(figures, key=lambda figure: figure.span))
+
+
+def printed(
+    node: ast.Constant, source: ProgramSource, signed: ast.expr | None = None
+) -> list[PrintedFigure]:
+    """A number of a program as a figure, with the sign before it."""
+    text = source.string(node)
+    if not _NUMBER.fullmatch(text):
+        return []
+    sign = "" if signed is None else "-"
+    return [PrintedFigure(sign + text.replace("_", ""), source.span(signed or node))]
+
+
+def printed_value(tree: syntax.Tree) -> Any:
+    """A printed array as numbers: whole ones where it is a mask, else all that rounds to them."""
+    texts = [one.text for one in syntax.walk(tree) if isinstance(one, syntax.Literal)]
+    is_mask = all(text in ("0", "1") for text in texts)
+
+    def value(part: syntax.Tree) -> Any:
+        match part:
+            case syntax.Array(items):
+                return [value(item) for item in items]
+            case syntax.Negative(operand):
+                return -value(operand)
+            case syntax.Literal(text):
+                return int(text) if is_mask else near(text)
+        raise Unread
+
+    return value(tree)
+
+
+def stored(node: ast.stmt) -> tuple[list[str], set[str]]:
+    """Return the names that a statement assigns to, and those of them that loops and definitions
+    bind."""
+    assigned, bound = list[str](), set[str]()
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop(0)
+        match part:
+            case ast.Name(name, ast.Store() | ast.Del()):
+                assigned.append(name)
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                assigned.append(name)
+                bound.add(name)
+                continue
+            case ast.Lambda() | ast.AnnAssign(value=None):
+                continue
+            case ast.comprehension(iter=of, ifs=tests):
+                waiting += [of, *tests]
+                continue
+            case ast.alias(name=name, asname=other):
+                bound.add(other or name.partition(".")[0])
+                assigned.append(other or name.partition(".")[0])
+            case (
+                ast.For(target=target)
+                | ast.AsyncFor(target=target)
+                | ast.withitem(optional_vars=ast.expr() as target)
+            ):
+                bound |= {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name))
+            ):
+                bound.add(name)
+                assigned.append(name)
+        waiting += ast.iter_child_nodes(part)
+    return assigned, bound
+
+
+def _targets(node: ast.stmt) -> dict[str, tuple[ast.expr, ast.expr]]:
+    """By name: where a plain assignment assigns to it, and what."""
+    match node:
+        case ast.Assign(targets, value):
+            pairs = [(target, value) for target in targets]
+        case ast.AnnAssign(target, _, ast.expr() as value) | ast.AugAssign(target, _, value):
+            pairs = [(target, value)]
+        case _:
+            return {}
+    found: dict[str, tuple[ast.expr, ast.expr]] = {}
+    while pairs:
+        target, value = pairs.pop(0)
+        match target:
+            case ast.Tuple(parts) | ast.List(parts):
+                values = value.elts if isinstance(value, ast.Tuple) else []
+                values = values if len(values) == len(parts) else [value] * len(parts)
+                pairs = [*zip(parts, values, strict=True), *pairs]
+            case ast.Starred(inner):
+                pairs.insert(0, (inner, value))
+            case ast.Name(name):
+                found[name] = target, value
+            case ast.Subscript() | ast.Attribute():
+                if root := rooted(target):
+                    found[root] = target, value
+    return found
+
+
+def rooted(node: ast.AST) -> str:
+    """Return the name that an entry, an attribute or a method is of."""
+    match node:
+        case ast.Call(func=inner) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
+            return rooted(inner)
+        case ast.Name(name):
+            return name
+    return ""
+
+
+def is_plain(node: ast.FunctionDef | ast.Lambda, result: Any) -> bool:
+    """Return whether a function's value says all of it: it is a single return, or a softmax."""
+    if isinstance(node, ast.Lambda):
+        return True
+    body = [
+        statement
+        for statement in node.body
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+    ]
+    if len(body) == 1:
+        return True
+    formula = getattr(result, "formula", None)
+    match formula and formula.tree:
+        case syntax.Call("softmax") | syntax.Transposed(syntax.Call("softmax")):
+            return not any(isinstance(statement, ast.Expr) for statement in body)
+    return False
+
+
+#: Names of functions that say what they do, where nothing else does.
+is_softmax: Callable[[str], object] = re.compile(
+    r"_?(?:stable_|row_|numpy_|np_|my_)?softmax(?:_\w+)?"
+).fullmatch
