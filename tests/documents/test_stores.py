@@ -189,7 +189,7 @@ def test_what_is_told_of_a_statement_is_what_it_computes(text, names):
 #: Statements after which nobody knows what S is.
 UNFOLLOWED = [
     "S = mystery(X)", "S += mystery(X)", "S = np.empty((2, 2))\nfor i in n:\n    S[i] = X[i]",
-    "S[i] = 3", "S.sort()", "S.zero_()", "S.mul_(mystery())", "S.T.fill_(2)",
+    "S[i] = 3", "S.sort()", "S.zero_()", "S.mul_(mystery())", 
     "np.fill_diagonal(S, 0)", "torch.exp_(S)", "nn.init.ones_(S)", "random.shuffle(S)",
     "np.copyto(S, X)", "mystery(S)", "np.exp(X, out=S)", "T = S.pop()", "S.x = 3", "del S",
     "def f(a):\n    a[0] = 5\nf(S)", "def f(a):\n    b = a\n    b += 5\n    return a\nT = f(S)",

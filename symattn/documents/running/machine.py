@@ -7,72 +7,52 @@ unknown from then on, and the program goes on behind it.
 from __future__ import annotations
 
 import ast
-import operator
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from math import prod
-from types import EllipsisType
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from flint import arb
 
-from symattn.documents.running import library, own
-from symattn.documents.running.formulas import FUNCTIONS, Formulas, with_formula
-from symattn.documents.running.library import LIBRARY, call, run_layer
+from symattn.documents.running.evaluation import (
+    SHOWING,
+    Broken,
+    Class,
+    Continued,
+    Evaluation,
+    Function,
+    Module,
+    Returned,
+)
+from symattn.documents.running.formulas import with_formula
+from symattn.documents.running.library import LIBRARY
 from symattn.documents.running.numbers import (
     NOBODY_KNOWS,
-    OPERATORS,
     Array,
-    Ball,
-    Filling,
-    Formula,
-    Listed,
     Lost,
-    Pair,
     Scope,
     Thing,
     Unknown,
-    Whole,
-    are_same,
     array,
-    ball,
-    each,
-    is_unknown,
-    leaves,
     lose,
-    made,
-    near,
-    number,
-    product,
-    small,
     truth,
-    whole,
 )
 from symattn.documents.running.own import key_of
 from symattn.documents.running.source import ProgramSource
 from symattn.documents.running.telling import (
+    CHANGING,
     StatementMeaning,
-    Telling,
-    is_plain,
-    is_softmax,
-    printed,
+    is_quantity,
     printed_value,
     rooted,
     stored,
 )
 from symattn.documents.running.texts import (
-    Hidden,
     How,
     Part,
-    Said,
     Shown,
     bare,
-    filled,
-    formatted,
-    joined,
     tokens,
 )
 from symattn.documents.text import Text
@@ -80,150 +60,21 @@ from symattn.documents.trees import Chain, Opaque, Words
 from symattn.expressions import syntax
 from symattn.numbers.balls import Exhausted, charge
 
-# -- what names mean ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Module:
-    """A module, or a name in one."""
-
-    path: str
-
-    @property
-    def name(self) -> str:
-        """Return its last name."""
-        return self.path.rsplit(".", 1)[-1]
+#: No line shows more numbers.
+_FIGURES = 400
 
 
 @dataclass(eq=False)
-class _Function:
-    node: ast.FunctionDef | ast.Lambda
-    scope: Scope
-    defaults: Mapping[str, Any]
-    piece: int
-    of: _Class | None = None
-    is_property: bool = False
-
-
-@dataclass(eq=False)
-class _Class:
-    name: str
-    bases: Sequence[Any]
-    names: dict[str, Any]
-
-    def find(self, name: str) -> Any:
-        """A name of the class, or of one that it is made from."""
-        if name in self.names:
-            return self.names[name]
-        for base in self.bases:
-            if isinstance(base, _Class):
-                with suppress(KeyError):
-                    return base.find(name)
-        raise KeyError(name)
-
-
-@dataclass(frozen=True)
-class _Super:
-    of: _Class
-    thing: Thing
-
-
-class _Returned(Exception):
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-class _Broken(Exception):
-    pass
-
-
-class _Continued(Exception):
-    pass
-
-
-#: Libraries whose functions are known, and others, which change nothing.
-_KNOWN = re.compile(r"(?:numpy|torch|math|jax|tensorflow|scipy|cupy|cmath)\b")
-_HARMLESS = re.compile(
-    r"(?:matplotlib|seaborn|pandas|sklearn|time|sys|os|typing|IPython|plotly|tqdm|warnings|copy"
-    r"|collections|itertools|functools|dataclasses|transformers)\b"
-)
-#: What authors call libraries, also without importing them.
-_USUAL = {
-    "np": "numpy", "numpy": "numpy", "torch": "torch", "nn": "torch.nn", "math": "math",
-    "F": "torch.nn.functional", "jnp": "jax.numpy", "jax": "jax", "tf": "tensorflow",
-    "scipy": "scipy", "special": "scipy.special", "sp": "scipy", "lax": "jax.lax",
-    "linalg": "numpy.linalg", "cp": "cupy", "tensorflow": "tensorflow", "pd": "pandas",
-    "functional": "torch.nn.functional", "plt": "matplotlib.pyplot", "sns": "seaborn",
-    "random": "random",
-}  # fmt: skip
-_CONSTANTS = {
-    "pi": arb.pi, "e": lambda: arb(1).exp(), "inf": lambda: arb("inf"), "nan": lambda: NOBODY_KNOWS,
-    "newaxis": lambda: None, "Inf": lambda: arb("inf"),
-}  # fmt: skip
-_BLANK = ast.Name("_", ast.Load())
-#: Functions call each other no deeper, and no line shows more numbers.
-_DEEPEST, _FIGURES = 24, 400
-#: So deep are functions told of.
-_TOLD = 6
-_RANDOM = re.compile(r"\brandom\b")
-#: Methods that change what they are methods of, beside those of PyTorch that end in ``_``.
-_CHANGING = re.compile(
-    r"append|clear|extend|fill|insert|itemset|partition|pop|popitem|put|remove|resize|reverse"
-    r"|setdefault|sort|update|shuffle|copyto|fill_diagonal|\w*[^_]_"
-)
-#: Functions that are called for nothing that they give, and change nothing.
-_SHOWING = re.compile(
-    r"plot|show|draw|print|heat_?map|check|assert|test|save|write|visuali[sz]e|summar|info"
-    r"|describe|seed|verify|compare|close|report|markdown|latex|html|math|display|help|input|open",
-    re.I,
-)
-#: Functions whose arrays are there to be filled.
-_BLANKS = frozenset({"zeros", "empty", "zeros_like", "empty_like"})
-_SEED = ("numpy.random.seed", "numpy.random.RandomState")
-#: Functions that draw numbers: how many arguments stand before the sizes.
-_DRAWS = {
-    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
-    **dict.fromkeys(("normal", "uniform", "randint", "integers"), 2),
-}
-
-
-@dataclass(eq=False)
-class Machine:
-    """Runs the pieces of a program one after the other.
-
-    ``known`` are random arrays, by their births, that were printed later. With a ``telling``,
-    values have their formulas, and it is told what statements say.
-    """
-
-    telling: Telling | None = None
-    known: Mapping[int, np.ndarray[Any, Any]] = field(default_factory=dict)
-    shown: list[Shown] = field(default_factory=list)
-    #: Whether all names that it uses have been given a meaning, and its numbers may be rounded.
-    is_whole: bool = True
-    is_rounded: bool = False
-    pieces: list[ProgramSource] = field(default_factory=list)
-    _piece: int = 0
-    _node: ast.stmt = field(default_factory=ast.Pass)
-    _globals: Scope = field(default_factory=lambda: Scope({"__name__": "__main__"}))
-    _line: list[Part] = field(default_factory=list)
-    #: In how many loops and calls it is of which nothing is told, and how many statements were
-    #: lost.
-    _quiet: int = 0
-    #: Whether a call is made for nothing that it gives.
-    _for_effect: bool = False
-    _called: str = ""
-    _losses: int = 0
-    _births: int = 0
-    _depth: int = 0
-    _is_evaluated: bool = False
-    _random: np.random.RandomState | None = None
+class Machine(Evaluation):
+    """Runs the pieces of a program one after the other; with a ``telling``, tells what statements
+    say."""
 
     def run(self, source: ProgramSource) -> None:
         """Run the statements of a piece."""
         self.pieces.append(source)
         self._piece = len(self.pieces) - 1
         self._globals.tells = self.telling is not None
-        with suppress(Lost, _Returned, _Broken, _Continued):
+        with suppress(Lost, Returned, Broken, Continued):
             self.statements(source.body, self._globals)
 
     def follow(self, source: ProgramSource) -> Sequence[StatementMeaning]:
@@ -239,23 +90,10 @@ class Machine:
                 self._sweep(node, self._globals)
         return self.telling.events[start:]
 
-    @property
-    def _formulas(self) -> Formulas:
-        assert self.telling is not None
-        return self.telling.formulas
-
-    @property
-    def _source(self) -> ProgramSource:
-        return self.pieces[self._piece]
-
     def _sweep(self, node: ast.stmt, scope: Scope, start: int | None = None) -> None:
         """Tell what a statement has made of names."""
         if self.telling is not None and scope.tells and not self._quiet:
             self.telling.sweep(node, scope, self._source, start)
-
-    def _noted(self, found: Any, build: Callable[[], syntax.Tree]) -> Any:
-        """A value with its formula, where formulas are wanted."""
-        return found if self.telling is None else self._formulas.noted(found, build)
 
     def forget(self, names: Iterable[str]) -> None:
         """Forget what names mean that something unread has assigned to."""
@@ -286,7 +124,7 @@ class Machine:
             try:
                 self.statement(node, scope)
                 self._sweep(node, scope)
-            except (_Returned, _Broken, _Continued, Exhausted):
+            except (Returned, Broken, Continued, Exhausted):
                 raise
             except Exception:
                 self._losses += 1
@@ -300,11 +138,6 @@ class Machine:
                 ) and not isinstance(node, ast.FunctionDef | ast.ClassDef):
                     raise Lost from None
 
-    def _unknown_lines(self) -> None:
-        """Nobody knows what else is printed here."""
-        self._line.clear()
-        self.shown.append(Shown(self._node, self._piece, (Hidden(_BLANK),), "printed"))
-
     def _lose(self, node: ast.stmt, scope: Scope) -> None:
         """Forget what a statement may have assigned or changed; what it assigns may change what it
         names from then on, as an optimizer does."""
@@ -317,6 +150,8 @@ class Machine:
         for part in ast.walk(node):
             changed: Sequence[ast.expr] = ()
             match part:
+                case ast.Call(func=function) if SHOWING.search(ast.unparse(function)):
+                    pass
                 case ast.Global(names) | ast.Nonlocal(names):
                     for name in names:
                         scope.set(name, Unknown())
@@ -324,7 +159,7 @@ class Machine:
                     changed = [of]
                 case ast.Call(func=ast.Attribute(of, name), args=given):
                     is_alone = isinstance(node, ast.Expr) and node.value is part
-                    is_changing = self.telling is None or _CHANGING.fullmatch(name)
+                    is_changing = self.telling is None or CHANGING.fullmatch(name)
                     changed = [of, *given] if is_alone else [of] if is_changing else []
                 case ast.Call(args=given):
                     is_alone = isinstance(node, ast.Expr) and node.value is part
@@ -336,11 +171,6 @@ class Machine:
             self._spoil(value)
         for name in stored(node)[0]:
             scope.set(name, Unknown(known))
-
-    @staticmethod
-    def _spoil(value: Any) -> None:
-        if isinstance(value, Array | list | dict | Thing | Unknown):
-            lose(value)
 
     def statement(self, node: ast.stmt, scope: Scope) -> None:
         """Run a statement; raises any :class:`Exception` where it needs what isn't known."""
@@ -365,9 +195,9 @@ class Machine:
                 made_from = [self.value(base, scope) for base in bases]
                 inner = Scope({}, scope)
                 self.statements(node.body, inner)
-                kind = _Class(name, made_from, inner.names)
+                kind = Class(name, made_from, inner.names)
                 for one in inner.names.values():
-                    if isinstance(one, _Function):
+                    if isinstance(one, Function):
                         one.of, one.scope = kind, scope
                 scope.set(name, kind)
             case ast.Return(value) if scope is self._globals:
@@ -375,7 +205,7 @@ class Machine:
                 if value is not None:
                     self.show(ast.copy_location(ast.Expr(value), node), value, scope)
             case ast.Return(value):
-                raise _Returned(None if value is None else self.value(value, scope))
+                raise Returned(None if value is None else self.value(value, scope))
             case ast.If(test, body, orelse):
                 self.statements(body if truth(self.value(test, scope)) else orelse, scope)
             case ast.For() | ast.While():
@@ -403,14 +233,14 @@ class Machine:
             case ast.Import(names):
                 for alias in names:
                     path = alias.name if alias.asname else alias.name.partition(".")[0]
-                    scope.set(alias.asname or path, _Module(path))
+                    scope.set(alias.asname or path, Module(path))
             case ast.ImportFrom(module, names):
                 for alias in names:
-                    scope.set(alias.asname or alias.name, _Module(f"{module}.{alias.name}"))
+                    scope.set(alias.asname or alias.name, Module(f"{module}.{alias.name}"))
             case ast.Break():
-                raise _Broken
+                raise Broken
             case ast.Continue():
-                raise _Continued
+                raise Continued
             case ast.Global(names) | ast.Nonlocal(names):
                 scope.shared.update(names)
             case ast.Pass():
@@ -437,9 +267,9 @@ class Machine:
         """Run one turn of a loop; return whether it is the last."""
         try:
             self.statements(body, scope)
-        except _Broken:
+        except Broken:
             return True
-        except _Continued:
+        except Continued:
             return False
         return False
 
@@ -474,10 +304,9 @@ class Machine:
     ) -> None:
         """Set entries of an array: one, or a row, of one that is being filled; all that a mask
         names, which gives all of it anew."""
-        formula = hidden = None
+        hidden = None
         if self.telling is not None:
             formulas = self._formulas
-            formula = formulas.formula(lambda: formulas.of(value))
             mask = self._mask(target.slice, scope)
             hidden = formulas.formula(lambda: formulas.hidden(owner, keys, mask, value))
         places = keys if isinstance(keys, tuple) else (keys,)
@@ -491,16 +320,8 @@ class Machine:
                 return
             scope.set(target.value.id, with_formula(Unknown(), hidden))
             return
-        filling = owner.filling
-        if filling is not None and not (filling.entries or are_same(filling.seen, leaves(owner))):
-            owner.filling = filling = None
-        if filling is not None and is_entry and are_same(filling.seen, leaves(owner)):
-            owner.set(keys, NOBODY_KNOWS if isinstance(value, Unknown) else value)
-            place = tuple(int(one) % size for one, size in zip(places, owner.shape, strict=False))
-            filling.entries[place] = formula
-            filling.seen = leaves(owner)
-            return
-        owner.filling = None
+        if self.telling is not None:
+            value = self._formulas.spread(value, np.shape(owner.data[keys]))
         owner.set(keys, NOBODY_KNOWS if isinstance(value, Unknown) else value)
         if hidden is not None and isinstance(target.value, ast.Name):
             scope.set(target.value.id, with_formula(owner, hidden))
@@ -552,7 +373,7 @@ class Machine:
                 and method.endswith("_")
                 and isinstance(scope.names.get(name, Unknown()), Array | Unknown)
                 and not method.endswith("__")
-                and not isinstance(self._name(name, scope), _Module)
+                and not isinstance(self._name(name, scope), Module)
             ):
                 # It changes what it is a method of.
                 before = self._name(name, scope)
@@ -564,11 +385,9 @@ class Machine:
                 self.telling is None or name not in LIBRARY
             ):
                 # It is no function that is known by its name: it is called for what it does.
-                self._for_effect, self._called = True, name
-                self.call(Unknown(), [*self._items(value.args, scope)], {})
+                self.call(Unknown(), [*self._items(value.args, scope)], {}, name)
             case _:
-                self._for_effect = isinstance(value, ast.Call)
-                self._called = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
+                self._effect = value
                 found = self.value(value, scope)
                 self._mention(node, value, found, scope)
                 if isinstance(found, Unknown) and found.formula is None:
@@ -613,7 +432,7 @@ class Machine:
             inner = deeper
         if isinstance(inner, ast.Tuple) and isinstance(found, tuple):
             shown = [*zip(inner.elts, found, strict=True)]
-        elif isinstance(found, Array | int | arb | Unknown | list) and found is not True:
+        elif is_quantity(found) or isinstance(found, tuple):
             shown = [(value, found)]
         else:
             return
@@ -665,667 +484,6 @@ class Machine:
         if isinstance(target, ast.Name) and is_shown and not self._depth:
             self._tell(node, [*tokens(value, target)], "named")
 
-    # -- expressions ---------------------------------------------------------------------
-
-    def value(self, node: ast.expr, scope: Scope) -> Any:
-        """Return the value of an expression; :class:`Unknown` of one that isn't known."""
-        charge(1)
-        match node:
-            case ast.Constant(bool() | None | str() | EllipsisType() as value):
-                return value
-            case ast.Constant(int() | float() as value):
-                return self._constant(node, value)
-            case ast.Name(name):
-                return self._name(name, scope)
-            case ast.List(parts) if self.telling is not None:
-                items = [*self._items(parts, scope)]
-                return Listed(items, self._source.span(node), self._labels(parts))
-            case ast.List(parts):
-                return [*self._items(parts, scope)]
-            case ast.Tuple(parts):
-                return (*self._items(parts, scope),)
-            case ast.Set(parts):
-                return {key_of(one) for one in self._items(parts, scope)}
-            case ast.Dict(keys, values):
-                pairs = zip(keys, values, strict=True)
-                table: dict[Any, Any] = {}
-                for key, value in pairs:
-                    if key is None:
-                        raise Lost
-                    table[key_of(self.value(key, scope))] = self.value(value, scope)
-                return table
-            case ast.BinOp(left, op, right):
-                return self._combined(op, self.value(left, scope), self.value(right, scope))
-            case ast.UnaryOp(op, operand):
-                return self._negated(op, operand, node, self.value(operand, scope))
-            case ast.BoolOp(op, parts):
-                last: Any = None
-                for part in parts:
-                    last = self.value(part, scope)
-                    if truth(last) is isinstance(op, ast.Or):
-                        break
-                return last
-            case ast.Compare(left, ops, rights):
-                return self._compare(left, ops, rights, scope)
-            case ast.IfExp(test, body, orelse):
-                return self.value(body if truth(self.value(test, scope)) else orelse, scope)
-            case ast.Call():
-                return self._call(node, scope)
-            case ast.Attribute(
-                ast.Call(func=ast.Attribute(attr="finfo") | ast.Name("finfo")), "min"
-            ):
-                return arb("-inf")
-            case ast.Attribute(of, name):
-                return self._part(self.value(of, scope), name)
-            case ast.Subscript(of, key):
-                return self._entry(self.value(of, scope), key, scope)
-            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
-                found = self._listed(node, scope)
-                return {key_of(one) for one in found} if isinstance(node, ast.SetComp) else found
-            case ast.DictComp(key, value):
-                return {
-                    key_of(self.value(key, inner)): self.value(value, inner)
-                    for inner in self._turns(node.generators, scope)
-                }
-            case ast.Lambda():
-                return self._function(node, scope)
-            case ast.JoinedStr(parts):
-                return joined([*(self.value(part, scope) for part in parts)])
-            case ast.FormattedValue(value, _, spec):
-                form = "" if spec is None else self.value(spec, scope)
-                return formatted(self.value(value, scope), form, bare(value))
-            case ast.NamedExpr(target, value):
-                self.assign(target, found := self.value(value, scope), scope)
-                return found
-        raise Lost
-
-    def _name(self, name: str, scope: Scope, is_called: bool = False) -> Any:
-        try:
-            return scope.find(name)
-        except KeyError:
-            if name == "inf":
-                return arb("inf")
-            if name in _USUAL:
-                return _Module(_USUAL[name])
-            if name in own.CALLS:
-                return _Module(f"builtins.{name}")
-            if name in LIBRARY:
-                # What everybody knows by its name needs no definition.
-                return _Module(f"numpy.{name}")
-            self.is_whole = False
-            if self.telling is None or is_called:
-                return Unknown()
-            return self.telling.free(name, self._globals)
-
-    def _constant(self, node: ast.Constant, value: Any) -> Any:
-        found: Any = value
-        if isinstance(value, float):
-            found = near(str(value)) if self.is_rounded else number(value)
-        if self.telling is None or not (figures := printed(node, self._source)):
-            return found
-        return with_formula(found, Formula(figures[0], {}))
-
-    def _labels(self, parts: Sequence[ast.expr]) -> Sequence[str]:
-        """The comments behind items, where each has a line of its own."""
-        comments, lines = self._source.comments, [part.end_lineno or 0 for part in parts]
-        if not len(set(lines)) == len(lines) > 1 or not all(
-            isinstance(part, ast.List | ast.Tuple) for part in parts
-        ):
-            return ()
-        labels = [comments[line].string.strip() if line in comments else "" for line in lines]
-        return labels if any(labels) else ()
-
-    def _listed(
-        self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope
-    ) -> list[Any]:
-        """The items of a comprehension; what is done to each of an array, done to the array."""
-        self._quiet += 1
-        try:
-            found = [self.value(node.elt, inner) for inner in self._turns(node.generators, scope)]
-        finally:
-            self._quiet -= 1
-        return found if self.telling is None else self._formulas.listed(found)
-
-    def _combined(self, op: ast.operator, left: Any, right: Any) -> Any:
-        found = self.binary(op, left, right)
-        return self._noted(found, lambda: self._formulas.binary(op, left, right, found))
-
-    def _negated(self, op: ast.unaryop, operand: ast.expr, node: ast.expr, value: Any) -> Any:
-        span = self._source.span(node) if isinstance(operand, ast.Constant) else None
-        return self._noted(self._unary(op, value), lambda: self._formulas.unary(op, value, span))
-
-    @staticmethod
-    def _is_given(name: str, scope: Scope) -> bool:
-        with suppress(KeyError):
-            scope.find(name)
-            return True
-        return name in own.CALLS
-
-    def _items(self, parts: Sequence[ast.expr], scope: Scope) -> Iterator[Any]:
-        for part in parts:
-            if isinstance(part, ast.Starred):
-                yield from self.items(self.value(part.value, scope))
-            else:
-                yield self.value(part, scope)
-
-    def items(self, value: Any) -> Iterable[Any]:
-        """Yield what a loop goes through; raises :class:`Lost` where that isn't known."""
-        match value:
-            case Array():
-                items = [made(one, value) for one in value.data]
-                return items if self.telling is None else self._formulas.rows(value, items)
-            # In which order a set is gone through nobody knows.
-            case list() | tuple() | str() | range():
-                charge(len(value))
-                return [*value]
-            case dict():
-                return [*value]
-            case Thing("Sequential"):
-                return [*value.attributes["layers"]]
-        raise Lost
-
-    def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
-        """Return what a sign makes of two values."""
-        name = type(op).__name__
-        match left, right:
-            case (str(), _) if name == "Mod":
-                return filled(left, right if isinstance(right, tuple) else (right,))
-            case (Unknown(), _) | (_, Unknown()):
-                return Unknown()
-            case (str() | Said(), str() | Said()) if name == "Add":
-                return joined([left, right])
-            case (str(), int()) | (int(), str()) | (list() | tuple(), int()) | (int(), list()) if (
-                name == "Mult"
-            ):
-                times, what = (left, right) if isinstance(left, int) else (right, left)
-                if times * len(what) > own.LONGEST:
-                    raise Lost
-                charge(times * len(what))
-                return what * times
-            case (list(), list()) | (tuple(), tuple()) if name == "Add":
-                if len(left) + len(right) > own.LONGEST:
-                    raise Lost
-                charge(len(left) + len(right))
-                return left + right
-        if name == "MatMult":
-            return product(array(left), array(right))
-        left, right = (_as_numbers(left, right), _as_numbers(right, left))
-        return each(OPERATORS[name], left, right)
-
-    def _unary(self, op: ast.unaryop, value: Any) -> Any:
-        if isinstance(value, Unknown):
-            return Unknown(value.holds)
-        match op:
-            case ast.Not():
-                return not truth(value)
-            case ast.USub():
-                return each(operator.neg, value)
-            case ast.UAdd():
-                return value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return ~value
-        return each(lambda one: one if is_unknown(one) else not truth(one), value)
-
-    def _compare(
-        self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], scope: Scope
-    ) -> Any:
-        found: Any = True
-        before = self.value(left, scope)
-        for op, right in zip(ops, rights, strict=True):
-            after = self.value(right, scope)
-            found = self._held(op, before, after)
-            if len(ops) > 1 and not truth(found):
-                return False
-            before = after
-        return found
-
-    def _held(self, op: ast.cmpop, left: Any, right: Any) -> Any:
-        found = self._compared(op, left, right)
-        return self._noted(found, lambda: self._formulas.compared(op, left, right, found))
-
-    @staticmethod
-    def _compared(op: ast.cmpop, left: Any, right: Any) -> Any:
-        if isinstance(op, ast.Is | ast.IsNot):
-            if any(isinstance(one, Unknown) and one.formula is None for one in (left, right)):
-                raise Lost
-            return (left is right) is isinstance(op, ast.Is)
-        if isinstance(left, Unknown) or isinstance(right, Unknown):
-            return Unknown()
-        if isinstance(op, ast.In | ast.NotIn):
-            return (key_of(left) in right) is isinstance(op, ast.In)
-        if isinstance(left, Array | arb | int) and isinstance(right, Array | arb | int):
-            return each(OPERATORS[type(op).__name__], left, right)
-        if isinstance(op, ast.Eq | ast.NotEq) and all(
-            isinstance(one, str | None) for one in (left, right)
-        ):
-            return (left == right) is isinstance(op, ast.Eq)
-        raise Lost
-
-    def _turns(self, loops: Sequence[ast.comprehension], scope: Scope) -> Iterator[Scope]:
-        if not loops:
-            yield scope
-            return
-        first, *rest = loops
-        inner = Scope({}, scope)
-        over = self.value(first.iter, scope)
-        items = self.items(over)
-        if self.telling is not None and isinstance(over, list):
-            items = self._formulas.singles(over)
-        for item in items:
-            charge(1)
-            self.assign(first.target, item, inner)
-            if all(truth(self.value(test, inner)) for test in first.ifs):
-                yield from self._turns(rest, inner)
-
-    # -- entries and attributes ------------------------------------------------------------
-
-    def _entry(self, owner: Any, key: ast.expr, scope: Scope) -> Any:
-        match owner:
-            case Unknown() if self.telling is None:
-                return owner
-            case Unknown() | Array():
-                keys = self._keys(key, scope)
-                found = (
-                    Unknown((owner,))
-                    if isinstance(owner, Unknown)
-                    else made(owner.data[keys], owner)
-                )
-                return self._noted(found, lambda: self._formulas.entry(owner, keys))
-            case _Module():
-                return owner
-        place = (
-            self.value(key, scope) if not isinstance(key, ast.Slice) else self._slice(key, scope)
-        )
-        if isinstance(owner, list | tuple | str | dict | range):
-            return owner[key_of(place)] if not isinstance(place, slice) else owner[place]
-        if isinstance(owner, Thing) and owner.kind == "Sequential":
-            return owner.attributes["layers"][whole(place)]
-        raise Lost
-
-    def _slice(self, key: ast.Slice, scope: Scope) -> slice:
-        def bound(part: ast.expr | None) -> int | None:
-            found = None if part is None else self.value(part, scope)
-            return None if found is None else whole(found)
-
-        return slice(bound(key.lower), bound(key.upper), bound(key.step))
-
-    def _keys(self, key: ast.expr, scope: Scope) -> Any:
-        if isinstance(key, ast.Tuple):
-            return tuple(self._keys(part, scope) for part in key.elts)
-        if isinstance(key, ast.Slice):
-            return self._slice(key, scope)
-        return self._place(self.value(key, scope))
-
-    def _place(self, found: Any) -> Any:
-        match found:
-            case None | slice() | EllipsisType():
-                return found
-            case bool() | int() | arb():
-                return whole(found)
-            case tuple():
-                return tuple(map(self._place, found))
-            case Array() | list():
-                entries = array(found).data
-                if all(isinstance(one, bool) for one in entries.flat):
-                    return entries.astype(bool)
-                return np.frompyfunc(whole, 1, 1)(entries).astype(int)
-            case Unknown() if self.telling is not None:
-                return found
-        raise Lost
-
-    def _part(self, owner: Any, name: str) -> Any:
-        """An attribute, with its formula."""
-        if isinstance(owner, Listed) and name in library.ATTRIBUTES:
-            # Authors write lists where they mean arrays.
-            owner = self._noted(array(owner), lambda: self._formulas.of(owner))
-        is_array = isinstance(owner, Array | Unknown)
-        if self.telling is not None and is_array and name == "shape":
-            return self._formulas.sizes(owner)
-        found = self._attribute(owner, name)
-        if is_array and isinstance(found, Array | Unknown):
-            return self._noted(found, lambda: self._formulas.attribute(owner, name))
-        return found
-
-    def _attribute(self, owner: Any, name: str) -> Any:
-        match owner:
-            case Unknown():
-                return Unknown((owner,))
-            case _Module():
-                if name in _CONSTANTS and _KNOWN.match(owner.path):
-                    constant: Any = _CONSTANTS[name]
-                    is_e = name == "e"
-                    one = syntax.Call("exp", (syntax.Literal("1"),))
-                    return self._noted(constant(), lambda: one) if is_e else constant()
-                return _Module(f"{owner.path}.{name}")
-            case Array():
-                if name in ("grad", "dtype", "device"):
-                    return Unknown()
-                return library.attribute(owner, name)
-            case int() | arb():
-                if name in ("item", "tolist", "numpy", "detach"):
-                    return lambda *_: owner
-                data = np.empty((), dtype=object)
-                data[()] = owner
-                return self._attribute(Array(data), name)
-            case Pair() if name in ("values", "indices"):
-                return getattr(owner, name)
-            case Thing():
-                return self._of_thing(owner, name)
-            case _Class():
-                return owner.find(name)
-            case _Super():
-                for base in owner.of.bases:
-                    if isinstance(base, _Class):
-                        with suppress(KeyError):
-                            return self._bound(owner.thing, base.find(name))
-                return lambda *_, **__: None
-        if any(isinstance(owner, kind) and name in names for kind, names in own.METHODS.items()):
-            return own.method(owner, name)
-        if isinstance(owner, str) and name == "format":
-            return lambda *given, **keys: filled(owner, given, keys)
-        if isinstance(owner, Said) and name in ("ljust", "rjust", "center", "strip"):
-            return lambda *_: owner
-        raise Lost
-
-    def _of_thing(self, thing: Thing, name: str) -> Any:
-        if name in thing.attributes:
-            return thing.attributes[name]
-        if isinstance(thing.kind, _Class):
-            with suppress(KeyError):
-                return self._bound(thing, thing.kind.find(name))
-        if name in ("eval", "train", "to", "cpu", "cuda", "requires_grad_", "float", "double"):
-            self._is_evaluated = (self._is_evaluated or name == "eval") and name != "train"
-            return lambda *_, **__: thing
-        if name == "register_buffer":
-            return lambda key, value, *_, **__: thing.attributes.__setitem__(key, value)
-        return Unknown((thing,))
-
-    def _bound(self, thing: Thing, found: Any) -> Any:
-        if not isinstance(found, _Function):
-            return found
-        if found.is_property:
-            return self.call(found, [thing], {})
-        return lambda *given, **keys: self.call(found, [thing, *given], keys)
-
-    # -- calls ---------------------------------------------------------------------------
-
-    def _function(self, node: ast.FunctionDef | ast.Lambda, scope: Scope) -> Any:
-        takes = node.args
-        named = [*takes.posonlyargs, *takes.args]
-        late = named[len(named) - len(takes.defaults) :]
-        pairs: list[tuple[ast.arg, ast.expr | None]] = [*zip(late, takes.defaults, strict=True)]
-        pairs += zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
-        given = [(one.arg, value) for one, value in pairs if value is not None]
-        defaults = {name: self.value(value, scope) for name, value in given}
-        marks = [rooted(one) for one in getattr(node, "decorator_list", ())]
-        if set(marks) - {"property", "staticmethod", "torch"}:
-            return Unknown()
-        return _Function(node, scope, defaults, self._piece, is_property="property" in marks)
-
-    def _call(self, node: ast.Call, scope: Scope) -> Any:
-        if isinstance(node.func, ast.Name) and node.func.id == "super":
-            thing = scope.find("self")
-            return _Super(scope.find("__class__"), thing)
-        owner: Any = None
-        match node.func:
-            case ast.Name(name):
-                function = self._name(name, scope, is_called=True)
-            case ast.Attribute(of, name):
-                owner = self.value(of, scope)
-                function = (
-                    library.ATTRIBUTES["size"](owner)
-                    if name == "size" and isinstance(owner, Array)
-                    else self._attribute(owner, name)
-                )
-            case _:
-                name = ""
-                function = self.value(node.func, scope)
-        given = [*self._items(node.args, scope)]
-        keys: dict[str, Any] = {}
-        for keyword in node.keywords:
-            value = self.value(keyword.value, scope)
-            if keyword.arg is not None:
-                keys[keyword.arg] = value
-            elif isinstance(value, dict):
-                keys |= value
-            else:
-                raise Lost
-        if isinstance(function, _Module) and function.path == "builtins.print":
-            return None
-        if isinstance(owner, Unknown) and name in _DRAWS:
-            return self._drawn("", name, given, keys)
-        is_for_effect, self._for_effect = self._for_effect, False
-        is_method = isinstance(owner, Array | Unknown | Ball | Whole)
-        if self.telling is None:
-            return self.call(function, given, keys)
-        values, path = given, name
-        if isinstance(function, _Module):
-            path = function.path
-        elif isinstance(function, Thing) and function.kind == "Softmax":
-            path, keys = "softmax", {**function.attributes, **keys}
-        elif is_method:
-            values = [owner, *given]
-        elif not isinstance(function, _Function) or not is_softmax(name):
-            self._for_effect = is_for_effect
-            return self.call(function, given, keys)
-        formulas = self._formulas
-
-        def build() -> syntax.Tree:
-            return formulas.called(path, values, keys, found)
-
-        if name in ("shape", "size") and len(values) == 1 and isinstance(values[0], Unknown):
-            return formulas.sizes(values[0])
-        if is_method and isinstance(owner, Unknown) and name in FUNCTIONS:
-            found: Any = Unknown((owner,))
-            if (formula := formulas.formula(build)) is not None:
-                return with_formula(found, formula)
-        self._for_effect = is_for_effect
-        try:
-            found = self.call(function, given, keys)
-        except Exhausted:
-            raise
-        except Exception:
-            found = Unknown()
-            if not any(isinstance(one, Unknown) for one in values) or (
-                (formula := formulas.formula(build)) is None
-            ):
-                raise
-            return with_formula(found, formula)
-        if isinstance(function, _Function):
-            is_read = formulas.formula(lambda: formulas.of(found)) is not None
-            path = "softmax"
-            return found if is_read else formulas.noted(found, build)
-        if isinstance(found, tuple) and name in ("shape", "size"):
-            return formulas.sizes(values[0])
-        found = formulas.noted(found, build)
-        if isinstance(found, Array) and name in _BLANKS:
-            self._to_fill(found, name)
-        return found
-
-    @staticmethod
-    def _to_fill(array: Array, name: str) -> None:
-        """Take an array for one that is there to be filled, if it has room for fractions."""
-        if not any(isinstance(one, int) for one in array.data.flat):
-            blank = None if name.startswith("empty") else array.formula
-            array.filling = Filling(blank, seen=leaves(array))
-
-    def call(self, function: Any, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
-        """Return what a function gives; what it may have changed, without being known, is lost."""
-        match function:
-            case _Function():
-                return self._run(function, given, keys)
-            case _Class():
-                thing = Thing(function)
-                with suppress(KeyError):
-                    begin = function.find("__init__")
-                    self._run(begin, [thing, *given], keys)
-                return thing
-            case Thing(kind=_Class() as kind):
-                for name in ("__call__", "forward", "call"):
-                    with suppress(KeyError):
-                        return self._run(kind.find(name), [function, *given], keys)
-            case Thing(kind="Dropout") if self._is_evaluated:
-                return given[0]
-            case Thing():
-                return run_layer(function, given, lambda one, some: self.call(one, some, {}))
-            case _Module():
-                return self._of_library(function, given, keys)
-            case Unknown() if self.telling is not None and not self._for_effect:
-                self._losses += 1
-                return Unknown((*given, *keys.values()))
-            case Unknown() if self.telling is not None and _SHOWING.search(self._called):
-                return Unknown()
-            case Unknown():
-                lose(function)
-                self._unknown_lines()
-                for one in (*given, *keys.values()):
-                    self._spoil(one)
-                return Unknown((*given, *keys.values()))
-        if callable(function):
-            return function(*given, **keys)
-        raise Lost
-
-    def _run(self, function: _Function, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
-        takes = function.node.args
-        named = [one.arg for one in (*takes.posonlyargs, *takes.args)]
-        bound = dict(function.defaults) | dict(zip(named, given, strict=False))
-        extra = {
-            k: v for k, v in keys.items() if k not in named + [o.arg for o in takes.kwonlyargs]
-        }
-        bound |= {k: v for k, v in keys.items() if k not in extra}
-        if len(given) > len(named) and not takes.vararg:
-            raise Lost
-        if takes.vararg:
-            bound[takes.vararg.arg] = (*given[len(named) :],)
-        if takes.kwarg:
-            bound[takes.kwarg.arg] = extra
-        elif extra:
-            raise Lost
-        if self._depth > _DEEPEST or not {*named} <= bound.keys():
-            raise Lost
-        if function.of is not None:
-            bound["__class__"] = function.of
-        tells = self.telling is not None and not self._quiet and self._depth < _TOLD
-        scope = Scope(bound, function.scope, tells=tells and function.of is None)
-        self._depth += 1
-        piece, self._piece = self._piece, function.piece
-        names = {*self._formulas.told} if scope.tells else set()
-        start = len(self.telling.events) if self.telling is not None else 0
-        try:
-            if isinstance(function.node, ast.Lambda):
-                return self.value(function.node.body, scope)
-            self.statements(function.node.body, scope)
-        except _Returned as returned:
-            return self._given_back(function, returned.value, scope, names, start)
-        except Lost:
-            for one in (*given, *keys.values()):
-                self._spoil(one)
-            return Unknown()
-        finally:
-            self._depth -= 1
-            self._piece = piece
-        return None
-
-    def _given_back(
-        self, function: _Function, value: Any, scope: Scope, names: set[str], start: int
-    ) -> Any:
-        """Return what a function gives; where that says all of it, nothing is told of names of its
-        own."""
-        if self.telling is None or not scope.tells:
-            return value
-        told = self._formulas.told
-        own = [name for name, one in told.items() if name not in names and one.scope is scope.names]
-        whole_ = self.telling.inlined(value, own)
-        if not is_plain(function.node, whole_):
-            return value
-        for name in own:
-            del told[name]
-        del self.telling.events[start:]
-        return whole_
-
-    def _of_library(self, function: _Module, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
-        path, name = function.path, function.name
-        if path.startswith("builtins."):
-            return own.CALLS[name](self, *given, **keys)
-        if _RANDOM.search(path) or (path.startswith("torch") and name.startswith("rand")):
-            return self._drawn(path, name, given, keys)
-        if not _KNOWN.match(path):
-            if _HARMLESS.match(path):
-                return Unknown()
-            lose(tuple(given))
-            return Unknown((*given, *keys.values()))
-        if ".init." in path:
-            if name.startswith(("constant", "ones", "zeros")):
-                return library.attribute(given[0], name)(*given[1:])
-            self._spoil(given[0])
-            return given[0]
-        if name in ("no_grad", "set_printoptions", "manual_seed", "inference_mode"):
-            return None
-        if name == "Module":
-            raise Lost
-        if (path.startswith("torch.nn.") and name[:1].isupper()) or name == "Parameter":
-            return library.layer(name, given, keys, lambda shape: self._born(shape, is_torch=True))
-        if kinds := [one for one in given if isinstance(one, _Module)]:
-            keys, given = {**keys, "dtype": kinds[0]}, [one for one in given if one not in kinds]
-        if isinstance(keys.get("out"), Array):
-            keys["out"].lose()
-        if name not in LIBRARY:
-            return Unknown((*given, *keys.values()))
-        if any(isinstance(one, Unknown) for one in (*given, *keys.values())):
-            return Unknown()
-        if (
-            path.startswith("scipy")
-            and name == "softmax"
-            and len(given) == 1
-            and "axis" not in keys
-        ):
-            flat = each(arb.exp, each(ball, given[0]))
-            return each(OPERATORS["Div"], flat, library.reduce(flat, "Add"))
-        found = call(name, given, keys)
-        if isinstance(found, Array) and path.startswith("torch"):
-            found.is_torch = True
-        return found
-
-    # -- random numbers --------------------------------------------------------------------
-
-    def _drawn(self, path: str, name: str, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
-        """Random numbers: those of NumPy's old generator are known by their seed, which is frozen
-        (NEP 19)."""
-        if path in _SEED:
-            self._random = np.random.RandomState(whole(given[0])) if given else None
-            return Unknown()
-        is_alike = name in ("rand_like", "randn_like")
-        if name not in _DRAWS and not is_alike:
-            # What else is drawn changes what comes next, and "shuffle" what it is given.
-            self._random = None if path.startswith("numpy") else self._random
-            lose(tuple(given))
-            return Unknown()
-        sizes = array(given[0]).shape if is_alike else given[_DRAWS[name] :]
-        told = library.plain(library.spread(sizes) if sizes else keys.get("size", ()))
-        shape = (told,) if isinstance(told, int) else told
-        small(prod(shape))
-        if self._random is None or path != f"numpy.random.{name}":
-            return self._born(shape, path.startswith("torch")) if shape else NOBODY_KNOWS
-        before = [_plain(one) for one in given[: _DRAWS[name]]]
-        before += [_plain(keys[key]) for key in ("low", "high", "loc", "scale") if key in keys]
-        draw = getattr(self._random, name)
-        found = draw(*shape) if name in ("rand", "randn") else draw(*before, size=shape or None)
-        charge(np.size(found))
-        each_ = np.frompyfunc(int if name == "randint" else lambda x: number(repr(float(x))), 1, 1)
-        return made(np.asarray(each_(found), dtype=object))
-
-    def _born(self, shape: Sequence[Any], is_torch: bool = False) -> Array:
-        birth, self._births = self._births, self._births + 1
-        known = self.known.get(birth)
-        found = library.filled(tuple(shape), NOBODY_KNOWS, is_torch)
-        if known is not None and known.size == found.data.size:
-            found.data = known.reshape(found.shape).copy()
-        found.births = [birth]
-        return found
-
-
-# -- Python's own ------------------------------------------------------------------------
-
 
 def _loaded(target: ast.expr) -> ast.expr:
     """A target as the value that it has before."""
@@ -1341,17 +499,3 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 def _is_opaque(piece: Any) -> bool:
     return isinstance(piece, Chain) and isinstance(piece.members[0], Opaque)
-
-
-def _plain(value: Any) -> Any:
-    """An argument of a generator as a float."""
-    return float(value.mid()) if isinstance(value, arb) else library.plain(value)
-
-
-def _as_numbers(value: Any, beside: Any) -> Any:
-    """A list beside an array as one."""
-    if isinstance(value, list | tuple) and isinstance(beside, Array):
-        return array(value)
-    if not isinstance(value, int | arb | Array):
-        raise Lost
-    return value

@@ -9,8 +9,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
@@ -33,6 +34,18 @@ Scalar = int | arb
 
 class Lost(Exception):
     """Something that has to be known, and isn't."""
+
+
+class Change:
+    """The changes of arrays, and of what nobody knows, by number."""
+
+    latest: ClassVar[int] = 0
+    _numbers = count(1)
+
+    @classmethod
+    def happens(cls) -> None:
+        """Count a change."""
+        cls.latest = next(cls._numbers)
 
 
 @dataclass(eq=False)
@@ -74,10 +87,16 @@ class Meaning:
     scope: dict[str, Any]
     leaves: Sequence[object] = ()
     is_free: bool = False
+    checked: int = -1
 
     def is_same(self) -> bool:
         """Return whether the value has not been changed since then."""
-        return are_same(self.leaves, leaves(self.value))
+        is_hooked = isinstance(self.value, Array | Unknown)
+        if not (is_hooked and self.checked == Change.latest):
+            if not are_same(self.leaves, leaves(self.value)):
+                return False
+            self.checked = Change.latest
+        return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,23 +177,11 @@ class Pair(tuple[Any, Any]):
 
 
 @dataclass(eq=False)
-class Filling:
-    """The filling of an array that was made to be filled: formulas of entries or rows so far, what
-    it is ``blank``, and the name by which it has been told."""
-
-    blank: Formula | None
-    entries: dict[tuple[int, ...], Formula | None] = field(default_factory=dict)
-    seen: Sequence[object] = ()
-    name: str = ""
-    is_told: bool = False
-
-
-@dataclass(eq=False)
 class Array:
     """An array of numbers; ``is_torch`` where PyTorch made it, whose functions have other defaults.
 
     ``births`` has the number of a random array, which is that from there on where it is printed
-    later; all that share its entries share it.
+    later; all that share its entries share it. One that ``is_blank`` is there to be filled.
     """
 
     data: np.ndarray[Any, Any]
@@ -182,7 +189,8 @@ class Array:
     births: list[int] = field(default_factory=list)
     formula: Formula | None = None
     seen: Sequence[object] = ()
-    filling: Filling | None = None
+    is_blank: bool = False
+    checked: int = -1
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -191,10 +199,15 @@ class Array:
 
     def is_as_noted(self) -> bool:
         """Return whether the entries are those that the formula is of."""
-        return are_same(self.seen, leaves(self))
+        if self.checked != Change.latest:
+            if not are_same(self.seen, leaves(self)):
+                return False
+            self.checked = Change.latest
+        return True
 
     def set(self, keys: Any, value: Any) -> None:
         """Set entries; one of whole numbers keeps no others."""
+        Change.happens()
         stored = array(value).data
         if all(isinstance(one, int) for one in self.data.flat):
             stored = np.frompyfunc(cut, 1, 1)(stored)
@@ -203,6 +216,7 @@ class Array:
 
     def lose(self) -> None:
         """Forget what the entries are."""
+        Change.happens()
         self.births.clear()
         # Another one, to be told from what nobody knew before.
         self.data[...] = arb("nan")
@@ -224,6 +238,7 @@ def leaves(value: object) -> Sequence[object]:
 
 def are_same(before: Sequence[object], after: Sequence[object]) -> bool:
     """Return whether values are the very ones that they were."""
+    charge(len(before))
     return len(before) == len(after) and all(map(operator.is_, before, after))
 
 
@@ -469,7 +484,7 @@ def _shape(value: object) -> tuple[int, ...]:
             return value.shape
         case int() | arb():
             return ()
-        case list() | tuple():
+        case list() | tuple() | range():
             shapes = [_shape(entry) for entry in value]
             if len(set(shapes)) > 1:
                 raise Lost
@@ -503,6 +518,7 @@ def lose(value: object) -> None:
                 waiting += one.values()
                 one.update(dict.fromkeys(one, Unknown()))
             case Unknown(holds):
+                Change.happens()
                 one.changes.append(object())
                 waiting += holds
             case Thing():

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 from flint import arb
 
 from symattn.documents.running.formulas import (
@@ -29,7 +30,6 @@ from symattn.documents.running.numbers import (
     Meaning,
     Scope,
     Unknown,
-    are_same,
     leaves,
     near,
 )
@@ -95,7 +95,7 @@ class Telling:
             if name not in told and name not in bound and name in scope.names
         ]
         if scope.around is not None:
-            new = [name for name in new if not _is_filling(scope.names[name])]
+            new = [name for name in new if not getattr(scope.names[name], "is_blank", False)]
         names = self._in_order([*dict.fromkeys((*changed, *new))], scope)
         targets = _targets(node)
         names.sort(key=lambda name: [*targets].index(name) if name in targets else -1)
@@ -144,23 +144,23 @@ class Telling:
         meaning = Meaning(name, None, None, scope.names)
         said = Named(name, spans[0])
         if before is not None and before.is_free and target is None and before.value is value:
-            before.leaves = leaves(value)
+            before.leaves, before.checked = leaves(value), -1
             return
         if not is_quantity(value):
             if before is not None:
                 yield Chain((said, self.opaque(place, source, ())), ("=",), spans, is_code=True)
                 self._mean(meaning, value)
             return
-        if isinstance(value, Array) and (filling := value.filling) is not None:
-            if before is not None and before.value is value:
-                yield from self._entries(name, value, said, spans, place, source)
-                return
-            if not filling.entries:
+        is_changed = before is not None and before.value is value
+        formula = self._formula(name, value, is_changed)
+        if isinstance(value, Array) and value.is_blank:
+            if not is_changed:
                 yield Chain((said, self.opaque(place, source, ())), ("=",), spans, is_code=True)
                 self._mean(meaning, value)
                 return
-        is_changed = before is not None and before.value is value
-        formula = None if is_changed else self._formula(name, value)
+            if formula is None:
+                yield from self._entries(value, said, spans, place, source)
+                return
         is_own = formula is not None and is_expressible(formula.tree)
         right: Member
         if formula is None or not is_own:
@@ -174,20 +174,23 @@ class Telling:
         scope.names[name] = value
         self._mean(meaning, value)
 
-    def _formula(self, name: str, value: Any) -> Formula | None:
-        """The formula of what a name is from here on, which may be made of what it was."""
-        before = self.formulas.told.get(name)
+    def _formula(self, name: str, value: Any, is_changed: bool) -> Formula | None:
+        """The formula of what a name is from here on, which may be made of what it was, unless
+        that has been changed itself."""
+        before, of = self.formulas.told.get(name), self.formulas.of
+        if is_changed and before is not None:
+            formula = self.formulas.formula(lambda: of(value))
+            return None if formula is None or name in formula.names else formula
         if before is None or isinstance(value, list | tuple | dict):
-            return self.formulas.formula(lambda: self.formulas.of(value))
+            return self.formulas.formula(lambda: of(value))
         kept, before.leaves = before.leaves, leaves(before.value)
         try:
-            return self.formulas.formula(lambda: self.formulas.of(value))
+            return self.formulas.formula(lambda: of(value))
         finally:
-            before.leaves = kept
+            before.leaves, before.checked = kept, -1
 
     def _entries(
         self,
-        name: str,
         array: Array,
         said: Named,
         spans: tuple[Span, Span],
@@ -195,28 +198,27 @@ class Telling:
         source: ProgramSource,
     ) -> Iterator[Chain]:
         """Yield what the entries are that have been set of an array that is being filled."""
-        filling, told = array.filling, self.formulas.told[name]
-        assert filling is not None
-        is_known = are_same(filling.seen, leaves(array))
-        formula = self.formulas.whole_of(array) if is_known and not filling.is_told else None
-        if formula is not None or not is_known:
-            array.filling = None
-            right: Member = self.opaque(place, source) if formula is None else formula.tree
-            yield Chain((said, right), ("=",), spans, is_code=True)
-            meaning = Meaning(name, None, formula, told.scope)
-            value = with_formula(array, Formula(Named(name), {name: meaning}))
-            meaning.scope[name] = value
-            self._mean(meaning, value)
-            return
-        meaning = Meaning(name, None, None, told.scope)
-        for keys, one in filling.entries.items():
-            entry = syntax.Indexed(said, keys)
-            known = one is not None and self.formulas.holds(one) and is_expressible(one.tree)
-            member: Member = one.tree if known and one else self.opaque(place, source)
-            yield Chain((entry, member), ("=",), spans, is_code=True)
-        filling.entries.clear()
-        filling.name, filling.is_told = name, True
-        self._mean(meaning, array)
+        told = self.formulas.told[said.name]
+        before = np.array([*told.leaves, None], dtype=object)[:-1].reshape(array.shape)
+        waiting: list[tuple[int, ...]] = [(k,) for k in range(len(array.data))]
+        while waiting:
+            at = waiting.pop(0)
+            part, old = array.data[at], before[at]
+            is_row = isinstance(part, np.ndarray)
+            value = Array(part) if is_row else part
+            if not any(x is y for x, y in zip(leaves(value), np.ravel(old), strict=True)):
+                formula = self.formulas.formula(lambda value=value: self.formulas.of(value))  # type: ignore[misc]
+                known = formula is not None and is_expressible(formula.tree)
+                if known or not is_row:
+                    right = formula.tree if formula and known else self.opaque(place, source)
+                    yield Chain((syntax.Indexed(said, at), right), ("=",), spans, is_code=True)
+                    continue
+            if is_row:
+                waiting[:0] = [(*at, k) for k in range(len(part))]
+        meaning = Meaning(said.name, None, None, told.scope)
+        formula = Formula(Named(said.name), {said.name: meaning})
+        told.scope[said.name] = replace(array, formula=formula)
+        self._mean(meaning, told.scope[said.name])
 
     def lose(self, name: str, text: Text, scope: Scope) -> Chain:
         """Tell that nobody knows what a name is."""
@@ -387,10 +389,6 @@ def is_quantity(value: Any) -> bool:
     return isinstance(value, Array | Unknown | int | arb | list | tuple | dict)
 
 
-def _is_filling(value: Any) -> bool:
-    return isinstance(value, Array) and value.filling is not None
-
-
 def figures_of(node: ast.AST, source: ProgramSource) -> tuple[PrintedFigure, ...]:
     """The numbers that an expression prints: not those of sizes, axes and indices."""
     figures: list[PrintedFigure] = []
@@ -483,13 +481,39 @@ def stored(node: ast.stmt) -> tuple[list[str], set[str]]:
     return assigned, bound
 
 
+#: Methods that change what they are methods of, beside those of PyTorch that end in ``_``.
+CHANGING = re.compile(
+    r"append|clear|extend|fill|insert|itemset|partition|pop|popitem|put|remove|resize|reverse"
+    r"|setdefault|sort|update|shuffle|copyto|fill_diagonal|\w*[^_]_"
+)
+
+
+def changed_in(node: ast.AST) -> set[str]:
+    """Return the names that a function may change the values of, besides giving them others."""
+    names = set[str]()
+    for part in ast.walk(node):
+        match part:
+            case (
+                ast.Attribute(ctx=ast.Store() | ast.Del())
+                | ast.Subscript(ctx=ast.Store() | ast.Del())
+            ):
+                names.add(rooted(part))
+            case ast.AugAssign(target=target):
+                names.add(rooted(target))
+            case ast.Call(func=ast.Attribute(of, name)) if CHANGING.fullmatch(name):
+                names.add(rooted(of))
+            case ast.Expr(value=ast.Call(func=ast.Name(name))) if name != "print":
+                names.add("")
+    return names
+
+
 def _targets(node: ast.stmt) -> dict[str, tuple[ast.expr, ast.expr]]:
     """By name: where a plain assignment assigns to it, and what."""
     match node:
         case ast.Assign(targets, value):
             pairs = [(target, value) for target in targets]
-        case ast.AnnAssign(target, _, ast.expr() as value) | ast.AugAssign(target, _, value):
-            pairs = [(target, value)]
+        case ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
+            pairs = [(node.target, node.value or node.target)]
         case _:
             return {}
     found: dict[str, tuple[ast.expr, ast.expr]] = {}
@@ -504,9 +528,8 @@ def _targets(node: ast.stmt) -> dict[str, tuple[ast.expr, ast.expr]]:
                 pairs.insert(0, (inner, value))
             case ast.Name(name):
                 found[name] = target, value
-            case ast.Subscript() | ast.Attribute():
-                if root := rooted(target):
-                    found[root] = target, value
+            case _ if root := rooted(target):
+                found[root] = target, value
     return found
 
 
