@@ -115,11 +115,8 @@ MACROS = Limit(
     "macros expand to more than {most} characters: from line {found} on they are not expanded",
 )
 
-#: Characters of one statement of a program in an article, statements that are followed
-#: in all, loops and functions unrolled, and entries of arrays that are made by name (``eye``).
+#: Characters of one statement of a program in an article.
 PROGRAM = Limit(100_000, "a statement of {found} characters; at most {most} are read")
-FOLLOWED = Limit(2_000, "more than {most} statements are followed")
-UNROLLED_ENTRIES = Limit(20_000, "arrays of more than {most} entries")
 
 #: Faults that are kept, and that are printed; the rest is counted.
 FAULTS_KEPT = Limit(1000, "{found} faults; {most} are kept")

@@ -119,7 +119,7 @@ def literal(value: Any) -> syntax.Tree:
 def _nested(data: Any) -> syntax.Tree:
     if not isinstance(data, np.ndarray):
         return literal(data)
-    if not 1 <= data.ndim <= 2 or not data.size:
+    if not 1 <= data.ndim <= 2 or not 0 < data.size < _LARGE:
         raise Unread
     return Labelled(tuple(_nested(one) for one in data))
 

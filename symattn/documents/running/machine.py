@@ -42,6 +42,7 @@ from symattn.documents.running.own import key_of
 from symattn.documents.running.source import ProgramSource
 from symattn.documents.running.telling import (
     CHANGING,
+    At,
     StatementMeaning,
     is_quantity,
     printed_value,
@@ -93,7 +94,7 @@ class Machine(Evaluation):
     def _sweep(self, node: ast.stmt, scope: Scope, start: int | None = None) -> None:
         """Tell what a statement has made of names."""
         if self.telling is not None and scope.tells and not self._quiet:
-            self.telling.sweep(node, scope, self._source, start)
+            self.telling.sweep(At(node, self._source, scope), start)
 
     def forget(self, names: Iterable[str]) -> None:
         """Forget what names mean that something unread has assigned to."""
@@ -313,7 +314,8 @@ class Machine(Evaluation):
         is_entry = all(isinstance(one, int) and not isinstance(one, bool) for one in places)
         if isinstance(owner, Unknown):
             if self.telling is not None and is_entry and self.telling.is_free(owner):
-                self.telling.entry(self._node, target, owner, keys, value, self._source)
+                at = At(self._node, self._source, scope)
+                self.telling.entry(at, target, owner, keys, value)
                 return
             lose(owner)
             if hidden is None or not isinstance(target.value, ast.Name):
@@ -409,10 +411,8 @@ class Machine(Evaluation):
         if self.telling is None or not self._is_claimed(test):
             return
         match test:
-            case ast.Compare(left, _, [right]):
-                sides, link = [left, right], "="
-            case ast.Call(args=[left, right, *_]):
-                sides, link = [left, right], "≈"
+            case ast.Compare(left, _, [right]) | ast.Call(args=[left, right, *_]):
+                sides = [left, right]
         values: list[Any] = []
         for side in sides:
             try:
@@ -421,7 +421,8 @@ class Machine(Evaluation):
                 raise
             except Exception:
                 values.append(Unknown())
-        self.telling.claimed([*zip(sides, values, strict=True)], link, node, self._source, scope)
+        at, is_close = At(node, self._source, scope), isinstance(test, ast.Call)
+        self.telling.claimed([*zip(sides, values, strict=True)], is_close, at)
 
     def _mention(self, node: ast.stmt, value: ast.expr, found: Any, scope: Scope) -> None:
         """Tell what an expression that stands by itself shows."""
@@ -436,11 +437,11 @@ class Machine(Evaluation):
             shown = [(value, found)]
         else:
             return
-        pieces = [one for part, each_ in shown
-                  for one in self.telling.shown(each_, part, self._source, scope)]  # fmt: skip
+        at = At(node, self._source, scope)
+        pieces = [one for part, each_ in shown for one in self.telling.shown(each_, part, at)]
         # A call that gives nothing back shows nothing, though it may print.
         if not (isinstance(value, ast.Call) and all(_is_opaque(one) for one in pieces)):
-            self.telling.say(node, pieces, self._source)
+            self.telling.say(at, pieces)
 
     def _print(
         self,
@@ -457,6 +458,7 @@ class Machine(Evaluation):
         ends = isinstance(end, str) and "\n" in end
         line = self._line
         pieces: list[Words | Chain] = []
+        at = At(self._node, self._source, scope)
         for one in given:
             parts = [one]
             values = [self.value(one.value if isinstance(one, ast.Starred) else one, scope)]
@@ -467,9 +469,9 @@ class Machine(Evaluation):
                 line.extend(tokens(value, bare(part)))
             if self.telling is not None:
                 for part, value in zip(parts, values, strict=True):
-                    pieces += self.telling.shown(value, part, self._source, scope)
+                    pieces += self.telling.shown(value, part, at)
         if self.telling is not None:
-            self.telling.say(self._node, pieces, self._source)
+            self.telling.say(at, pieces)
         if ends:
             self._tell(self._node, line, "printed")
             line.clear()

@@ -55,6 +55,15 @@ class StatementMeaning:
     pieces: tuple[Words | Chain, ...]
 
 
+@dataclass(frozen=True)
+class At:
+    """A statement where it runs: in which piece, and in which scope."""
+
+    node: ast.stmt
+    source: ProgramSource
+    scope: Scope
+
+
 @dataclass
 class Telling:
     """All that the statements of a program have told so far."""
@@ -76,13 +85,11 @@ class Telling:
         meaning.value, meaning.leaves = value, leaves(value)
         self.formulas.told[meaning.name] = meaning
 
-    def sweep(
-        self, node: ast.stmt, scope: Scope, source: ProgramSource, start: int | None = None
-    ) -> None:
+    def sweep(self, at: At, start: int | None = None) -> None:
         """Tell all names of a scope that mean something else now; of arrays that a loop has
         filled, where it starts."""
-        assigned, bound = stored(node)
-        told = self.formulas.told
+        assigned, bound = stored(at.node)
+        told, scope = self.formulas.told, at.scope
         changed = [
             name
             for name, meaning in told.items()
@@ -97,18 +104,15 @@ class Telling:
         if scope.around is not None:
             new = [name for name in new if not getattr(scope.names[name], "is_blank", False)]
         names = self._in_order([*dict.fromkeys((*changed, *new))], scope)
-        targets = _targets(node)
+        targets = _targets(at.node)
         names.sort(key=lambda name: [*targets].index(name) if name in targets else -1)
-        pieces: list[Chain] = []
-        for name in names:
-            pieces += self._tell(name, node, scope, source, targets.get(name))
-        entries = [one for one in pieces if isinstance(one.members[0], syntax.Indexed)]
-        filled = [one for one in pieces if one in entries or start is not None]
-        at = len(self.events) if start is None else start
-        for one in filled:
-            self.events.insert(at, StatementMeaning(source, node, (one,)))
-            at += 1
-        self.say(node, [one for one in pieces if one not in filled], source)
+        pieces = [one for name in names for one in self._tell(name, at, targets.get(name))]
+        alone = [
+            one for one in pieces if start is not None or isinstance(one.members[0], syntax.Indexed)
+        ]
+        place = len(self.events) if start is None else start
+        self.events[place:place] = [StatementMeaning(at.source, at.node, (one,)) for one in alone]
+        self.say(at, [one for one in pieces if one not in alone])
 
     def _in_order(self, names: list[str], scope: Scope) -> list[str]:
         """Names with what they become: last those that others are made of."""
@@ -128,17 +132,11 @@ class Telling:
             waiting.remove(ordered[-1])
         return ordered
 
-    def _tell(
-        self,
-        name: str,
-        node: ast.stmt,
-        scope: Scope,
-        source: ProgramSource,
-        target: tuple[ast.expr, ast.expr] | None,
-    ) -> Iterator[Chain]:
+    def _tell(self, name: str, at: At, target: tuple[ast.expr, ast.expr] | None) -> Iterator[Chain]:
         """Yield what a name is from here on."""
+        scope, source = at.scope, at.source
         value = scope.names.get(name, Unknown())
-        place = statement_head(node) if target is None else target[1]
+        place = statement_head(at.node) if target is None else target[1]
         spans = (source.span(place if target is None else target[0]), source.span(place))
         before = self.formulas.told.get(name)
         meaning = Meaning(name, None, None, scope.names)
@@ -159,16 +157,15 @@ class Telling:
                 self._mean(meaning, value)
                 return
             if formula is None:
-                yield from self._entries(value, said, spans, place, source)
+                right = self.opaque(place, source)
+                yield from self._entries(value, said, right, spans)
                 return
         is_own = formula is not None and is_expressible(formula.tree)
-        right: Member
-        if formula is None or not is_own:
-            right = self.opaque(place, source)
-        else:
-            meaning.formula, right = formula, formula.tree
-        if right != said:
-            yield Chain((said, right), ("=",), spans, is_code=True)
+        if is_own:
+            meaning.formula = formula
+        member: Member = formula.tree if formula and is_own else self.opaque(place, source)
+        if member != said:
+            yield Chain((said, member), ("=",), spans, is_code=True)
         if (formula is None or is_own) and not isinstance(value, list | tuple | dict):
             value = with_formula(value, Formula(Named(name), {name: meaning}))
         scope.names[name] = value
@@ -190,12 +187,7 @@ class Telling:
             before.leaves, before.checked = kept, -1
 
     def _entries(
-        self,
-        array: Array,
-        said: Named,
-        spans: tuple[Span, Span],
-        place: ast.AST,
-        source: ProgramSource,
+        self, array: Array, said: Named, otherwise: Opaque, spans: tuple[Span, Span]
     ) -> Iterator[Chain]:
         """Yield what the entries are that have been set of an array that is being filled."""
         told = self.formulas.told[said.name]
@@ -210,7 +202,7 @@ class Telling:
                 formula = self.formulas.formula(lambda value=value: self.formulas.of(value))  # type: ignore[misc]
                 known = formula is not None and is_expressible(formula.tree)
                 if known or not is_row:
-                    right = formula.tree if formula and known else self.opaque(place, source)
+                    right = formula.tree if formula and known else otherwise
                     yield Chain((syntax.Indexed(said, at), right), ("=",), spans, is_code=True)
                     continue
             if is_row:
@@ -222,15 +214,13 @@ class Telling:
 
     def lose(self, name: str, text: Text, scope: Scope) -> Chain:
         """Tell that nobody knows what a name is."""
-        value, meaning = scope.names[name], Meaning(name, None, None, scope.names)
-        scope.names[name] = with_formula(value, Formula(Named(name), {name: meaning}))
-        self._mean(meaning, scope.names[name])
+        self.know(name, scope.names[name], scope)
         span = text.span()
         members = (Named(name, span), Opaque(text.string.partition("\n")[0][:_SAID], span))
         return Chain(members, ("=",), (span, span), is_code=True)
 
-    def know(self, name: str, value: Array, scope: Scope) -> None:
-        """Let a name have a value that was printed."""
+    def know(self, name: str, value: Any, scope: Scope) -> None:
+        """Let a name have a value from here on."""
         meaning = Meaning(name, None, None, scope.names)
         scope.names[name] = with_formula(value, Formula(Named(name), {name: meaning}))
         self._mean(meaning, scope.names[name])
@@ -268,75 +258,53 @@ class Telling:
         meaning = self.formulas.told.get(name.name) if isinstance(name, syntax.Name) else None
         return meaning is not None and meaning.is_free and meaning.value is value
 
-    def entry(
-        self,
-        node: ast.stmt,
-        target: ast.Subscript,
-        owner: Unknown,
-        keys: Any,
-        value: Any,
-        source: ProgramSource,
-    ) -> None:
+    def entry(self, at: At, target: ast.Subscript, owner: Unknown, keys: Any, value: Any) -> None:
         """Tell what an entry is of something that the program doesn't define."""
-        formulas = self.formulas
+        formulas, source = self.formulas, at.source
         whole, right = formulas.of(owner), formulas.formula(lambda: formulas.of(value))
         entry = syntax.Indexed(whole, keys if isinstance(keys, tuple) else (keys,))
-        _, place = _targets(node).get(rooted(target), (target, target))
+        _, place = _targets(at.node).get(rooted(target), (target, target))
         member: Member = self.opaque(place, source) if right is None else right.tree
         spans = source.span(target), source.span(place)
-        self.say(node, [Chain((entry, member), ("=",), spans, is_code=True)], source)
+        self.say(at, [Chain((entry, member), ("=",), spans, is_code=True)])
 
     # -- what is shown ---------------------------------------------------------------------
 
-    def say(self, node: ast.stmt, pieces: Iterable[Words | Chain], source: ProgramSource) -> None:
+    def say(self, at: At, pieces: Iterable[Words | Chain]) -> None:
         """Take what a statement says."""
         if parts := tuple(pieces):
-            self.events.append(StatementMeaning(source, node, parts))
+            self.events.append(StatementMeaning(at.source, at.node, parts))
 
-    def shown(
-        self, value: Any, node: ast.expr, source: ProgramSource, scope: Scope
-    ) -> Iterator[Words | Chain]:
+    def shown(self, value: Any, node: ast.expr, at: At) -> Iterator[Words | Chain]:
         """Yield the words and the values of what is shown."""
-        span = source.span(node)
+        span = at.source.span(node)
         match value:
             case None | bool():
                 return
             case str():
                 if value.strip():
                     yield Words(value, span)
-                return
             case Said(parts):
                 for _, run in groupby(parts, lambda part: id(getattr(part, "of", part))):
                     first = next(run)
                     if isinstance(first, Slot | Hidden):
-                        yield self._mention(first.of, first.said, node, source, scope, True)
-                    elif isinstance(first, str) and first.strip():
+                        yield self._mention(first.of, first.said, node, at)
+                    elif first.strip():
                         yield Words(first, span)
-                return
-        yield self._mention(value, node, node, source, scope)
+            case _:
+                yield self._mention(value, node, node, at)
 
-    def _mention(
-        self,
-        value: Any,
-        said: ast.expr,
-        node: ast.expr,
-        source: ProgramSource,
-        scope: Scope,
-        is_inside: bool = False,
-    ) -> Chain:
+    def _mention(self, value: Any, said: ast.expr, node: ast.expr, at: At) -> Chain:
+        """A chain of what is shown, which stands inside of a node, or is all of it."""
         formula = self.formulas.formula(lambda: self.formulas.of(value))
-        tree = self._named(said, scope)
+        tree = self._named(said, at.scope)
         if tree is None and formula is not None:
             tree = shown(formula.tree)
-        span = source.span(node)
-        member: Member
-        if tree is not None and is_expressible(tree):
-            member = tree
-        elif is_inside:
+        span, member = at.source.span(node), self.opaque(node, at.source)
+        if said is not node:
             member = Opaque(ast.unparse(said)[:_SAID], span)
-        else:
-            member = self.opaque(node, source)
-        return Chain((member,), (), (span,), is_code=True)
+        known = tree is not None and is_expressible(tree)
+        return Chain((tree if tree and known else member,), (), (span,), is_code=True)
 
     def _named(self, node: ast.expr, scope: Scope) -> syntax.Tree | None:
         """A name that is shown, or an entry of it, whatever its value is now."""
@@ -355,20 +323,13 @@ class Telling:
                     return syntax.Indexed(Named(name), (int(place),))
         return None
 
-    def claimed(
-        self,
-        sides: Sequence[tuple[ast.expr, Any]],
-        link: str,
-        node: ast.stmt,
-        source: ProgramSource,
-        scope: Scope,
-    ) -> None:
+    def claimed(self, sides: Sequence[tuple[ast.expr, Any]], is_close: bool, at: At) -> None:
         """Take what a program compares as the claim that it is."""
-        said = [self._mention(value, side, side, source, scope) for side, value in sides]
-        members = [one.members[0] for one in said]
+        said = [self._mention(value, side, side, at) for side, value in sides]
+        members = tuple(one.members[0] for one in said)
         if not all(isinstance(one, Opaque) for one in members):
-            spans = tuple(source.span(side) for side, _ in sides)
-            self.say(node, [Chain(tuple(members), (link,), spans, is_code=True)], source)  # type: ignore[arg-type]
+            spans = tuple(one.span for one in said)
+            self.say(at, [Chain(members, ("≈" if is_close else "=",), spans, is_code=True)])
 
     @staticmethod
     def opaque(
