@@ -59,11 +59,8 @@ _HASHES = re.compile(r"\s*+\#++(?!>)")
 _ASSIGNED = re.compile(r"[ \t]*+([^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+[-+*/@]?=(?!=)")
 #: A comment that says what is printed: ``# -> 0.5``, ``#> 0.5``, ``# = 0.5``, ``# Output: 0.5``.
 _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|result|out)[ \t]*+:)[ \t]*+")
-
-
+#: Programs are run with so many bits.
 _BITS = 160
-
-
 #: What printed values are made of.
 _NUMBERS = syntax.Literal | syntax.Array | syntax.Negative
 

@@ -473,3 +473,31 @@ def test_numbers_that_are_drawn_have_a_shape():
     assert lines(program)[-1] == f"g = {entries}"
     for other in ("rng.multivariate_normal(m, C, (2, 2))", "f(rng.normal(0, 1, (2, 2)))"):
         assert "?" in lines(f"X = {other}\ng = np.array([x @ x for x in X])")[-1]
+
+
+@pytest.mark.parametrize(
+    ("program", "last"),
+    [
+        ("n = 3\nX = np.array([[1, 2]])\nY = X\nwhile n > 1:\n    Y = Y + X\n    n -= 1",
+         "Y = Y + X + X"),
+        ("X = np.array([[1, 2]])\nif X[0, 1] > 1:\n    Y = X * 2\nelse:\n    Y = X", "Y = X * 2"),
+        ("X = np.array([[1, 2], [3, 4]])\nm = np.tril(np.ones((len(X), len(X))))\n"
+         "S = np.where(m == 0, -np.inf, X)", "S = causal(X)"),
+        ("X = np.array([[1, 2], [3, 4]])\nX[:, 1] = -np.inf", "X = mask(X, [[1, 0], [1, 0]])"),
+        ("look = nn.Embedding(2, 2)\nlook.weight.data.copy_(torch.tensor([[1., 2.], [3., 4.]]))\n"
+         "x = look(torch.tensor([1, 0]))", "x = [[3., 4.], [1., 2.]]"),
+        ("lin = nn.Linear(2, 1)\nwith torch.no_grad():\n"
+         "    lin.weight.copy_(torch.tensor([[1., 2.]]))\n    lin.bias.zero_()\n"
+         "X = torch.tensor([[1., 2.], [3., 4.]])\ny = lin(X)", "y = X @ [[1., 2.]].T"),
+        ("class Head:\n    def __init__(self, W):\n        self.W = W\n    def forward(self, x):\n"
+         "        return x @ self.W\nh = Head(W)\nq = h.forward(X)", "q = X @ W"),
+        ("X = np.array([[1, 2], [3, 4]])\nT = np.zeros((2, 2))\n"
+         "for i in range(2):\n    T[i] = softmax(X[i] @ X.T)", "T = softmax(X @ X.T)"),
+        ("ax.plot(S)\nT = S * 2", "T = S * 2"),
+        ("def look(x):\n    return mystery(x) + 1\nT = look(S)\nY = S * 2", "Y = S * 2"),
+    ],
+)  # fmt: skip
+def test_what_only_a_run_tells(program, last):
+    """What numbers decide, layers whose weights are set, masks as large as the program knows, and
+    methods of classes; what only looks at a value leaves it."""
+    assert lines(program)[-1].startswith(last)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,8 +17,12 @@ from hypothesis import strategies as st
 from symattn.auditing.fixing import fixed
 from symattn.documents.binding import values
 from symattn.documents.binding.binder import read
+from symattn.documents.binding.equalities import Outputs
 from symattn.documents.files import article
 from symattn.documents.outputs import ran
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Labelled, Named, Opaque, PrintedFigure
+from symattn.expressions import syntax
 from symattn.printers.latex import document
 from symattn.sheets.redpen import sheet
 from symattn.verdicts import Verdict
@@ -423,3 +428,16 @@ def test_pages_show_the_code_that_prints():
     marked = page.partition("As printed")[2]
     assert "x[2] + 1" in marked.replace("{", "").replace("}", "")
     assert not re.search(r"[0-9]{12}", marked)
+
+
+def test_what_code_shows_and_nobody_knows_is_nothing_that_is_spoken_of():
+    """An output behind it is of that, whatever the words around it speak of."""
+    outputs = Outputs(SimpleNamespace(fits=lambda tree, value: True))
+    value = Chain((Labelled((PrintedFigure("0.5"),)),), (), (Span(9, 12),))
+    for shown, is_hidden in ((Opaque("mystery(S)"), True), (Named("S"), False)):
+        mention = Chain((shown,), (), (Span(0, 1),), is_code=True)
+        outputs.enter("code")
+        outputs.target(mention, "", None if is_hidden else syntax.Name("S"))
+        outputs.enter("output")
+        outputs.target(value, "", None)
+        assert outputs.is_hidden is is_hidden

@@ -34,6 +34,8 @@ class Outputs:
         self._labelled: dict[str, syntax.Tree] = {}
         #: What the last statement is of: a comment may say its value.
         self._stated: syntax.Tree | None = None
+        #: Whether the last value is one that code showed and nobody knows what it is of.
+        self.is_hidden = False
 
     def enter(self, kind: str) -> None:
         """A passage of a kind begins: an output shows what the code right before it shows."""
@@ -47,6 +49,7 @@ class Outputs:
         """Return what a chain behind words names, or where it is a value by itself what code showed
         there."""
         members = list(chain.members)
+        self.is_hidden = False
         if self._kind == "code":
             return self._in_comment(chain, said, target)
         match members:
@@ -116,6 +119,7 @@ class Outputs:
         while self._shown:
             _, tree = self._shown.pop(0)
             if tree is None or self.ledger.fits(tree, value):
+                self.is_hidden = tree is None
                 return tree
         return None
 
@@ -186,7 +190,8 @@ class Equalities:
             is_working = any(values.figures(target))
             target = target if self.ledger.fits(target, first) and not is_working else None
         target = self.outputs.target(chain, self.place.said, target)
-        spoken = [] if target is not None else self.speech.candidates(about, members, label)
+        is_known = target is not None or self.outputs.is_hidden
+        spoken = [] if is_known else self.speech.candidates(about, members, label)
         meant = [one.tree for one in spoken]
         candidates = spoken
         if target is not None:

@@ -689,6 +689,8 @@ class Evaluation:
                 path = function.path
             case Thing("Softmax"):
                 path, options = "softmax", {**function.attributes, **keys}
+            case Thing("Linear", {"weight": weight, "bias": bias}):
+                path, values = "linear", [*given, weight, bias]
             case Function() if is_softmax(name):
                 path = "softmax"
             case _ if isinstance(owner, Array | Unknown | Ball | Whole):

@@ -406,7 +406,9 @@ class Formulas:
                 return syntax.Binary("@", left, syntax.Transposed(right))
             case syntax.Indexed(operand, (j,)) if len(keys) == 2 and j == keys[1]:
                 return self._lift(operand, keys[:1], sizes[:1])
-            case syntax.Binary("@", left, syntax.Name() as right) if len(keys) == 1:
+            case syntax.Binary(
+                "@", left, syntax.Name() | syntax.Transposed(syntax.Name()) as right
+            ) if len(keys) == 1:
                 return syntax.Binary("@", self._lift(left, keys, sizes), right)
             case syntax.Literal() | syntax.Call("rows" | "cols" | "total" | "max" | "min"):
                 return part
@@ -526,7 +528,8 @@ class Formulas:
             return literal(found)
         keep = np.ones(owner.shape, dtype=int)
         keep[keys] = 0
-        return masked(whole_tree, call("triangle") if _is_lower(keep) else _nested(keep), fill)
+        is_causal = fill == MASKED and _is_lower(keep)
+        return masked(whole_tree, call("triangle") if is_causal else _nested(keep), fill)
 
     def kept(self, mask: Any, is_hidden: bool, fill: syntax.Tree) -> syntax.Tree:
         """A mask as what it keeps; a triangle that is printed nowhere as that."""

@@ -235,6 +235,14 @@ def _product(given: Given) -> syntax.Tree:
     return syntax.Binary("@", left, right)
 
 
+def _linear(given: Given) -> syntax.Tree:
+    """A layer without activation: ``x W^T + b``."""
+    weight, bias = given.value(1), given.option(("bias",), 2)
+    product = syntax.Binary("@", given.tree(0), turned(weight, given.tree(1)))
+    is_none = bias is None or (isinstance(bias, Array) and all(one == 0 for one in bias.data.flat))
+    return product if is_none else syntax.Binary("+", product, given.formulas.of(bias))
+
+
 def _reduction(kind: str) -> _Meaning:
     def meaning(given: Given) -> syntax.Tree:
         x = given.tree(0)
@@ -539,6 +547,7 @@ FUNCTIONS: Mapping[str, _Meaning] = {
     ),
     "scaled_dot_product_attention": _attention,
     "einsum": _einsum,
+    "linear": _linear,
     **_of_tokens("multiply mul", _operation("*")),
     **_of_tokens("divide div true_divide", _operation("/")),
     "add": _operation("+"),
