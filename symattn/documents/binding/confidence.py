@@ -178,8 +178,7 @@ class Confidence:
             return "only what it is called suggests so"
         for on in self._path(entry):
             step = self.recipe.steps.get(on)
-            if step is not None and step.guessed and _is_scaled(step.tree):
-                # A dropout multiplies what it keeps.
+            if step is not None and step.guessed:
                 return f"only its figures suggest what {on} is"
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]
         if unsound:
@@ -248,16 +247,6 @@ class Confidence:
             for name in self._path(one):
                 found[name] = found.get(name, 0.0) + one.agreement.bits
         return found
-
-
-def _is_scaled(tree: syntax.Tree) -> bool:
-    """Return whether it is a quantity times a number, or over one, or twice that quantity."""
-    match tree:
-        case syntax.Binary("+", left, right):
-            return left == right
-        case syntax.Binary("*" | "/", left, right):
-            return isinstance(left, syntax.Literal) or isinstance(right, syntax.Literal)
-    return False
 
 
 def _basis(entry: Entry) -> str:

@@ -122,6 +122,8 @@ _SCIENTIFIC = re.compile(r"[1-9]\.[0-9]++")
 _BEFORE = re.compile(r"(?:\A|[=≈:~,]|[^\W\d_][ ])[ ]*+\(?\Z")
 _BEHIND = re.compile(r"\)?+[ ]*+(?:[.,;:!?]|[^\W\d_]|\Z)")
 _BETWEEN = re.compile(r"(?i)\b(?:between|zwischen)[ ]++\Z")
+#: A letter between numbers that multiplies, where something comes of it: "7 x 4/3 = 9.33".
+_TIMES = re.compile(r"(?<=[\d)\]] )x(?= [-−]?[\d(.\[][^\n]*[=≈])")
 _EXPONENT = re.compile("-?[0-9]{1,4}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
@@ -196,6 +198,8 @@ def _tokens(found: NotationToken, latex: bool, string: str) -> Iterator[Notation
             yield NotationToken("name", text[1:], start + 1, end)
         case "name" if latex:
             yield from _letters(found)
+        case "name" | "short" | "word" if not latex and _TIMES.match(string, start):
+            yield from _sign(found._replace(kind="char", text="×"), latex, string)
         case "name" | "short" | "word":
             yield found._replace(kind="name")
         case "environment":

@@ -749,6 +749,12 @@ class Evaluation:
                 return run_layer(function, given, lambda one, some: self.call(one, some, {}))
             case Module():
                 return self._of_library(function, given, keys)
+            case Unknown() if effect == "exec":
+                # A text that is run may change anything.
+                self._unknown_lines()
+                for value in [*self._globals.names.values()]:
+                    self._spoil(value)
+                return None
             case Unknown() if SHOWING.search(effect):
                 self._unknown_lines()
                 return Unknown()

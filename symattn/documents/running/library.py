@@ -517,8 +517,11 @@ _NAMES: Mapping[str, Meaning] = {
     "shape": lambda x: array(x).shape,
     "arange": _arange,
     "linspace": _linspace,
-    "array asarray asmatrix tensor as_tensor constant Tensor FloatTensor LongTensor from_numpy "
-    "float32 float64 ascontiguousarray": _array,
+    "array tensor constant Tensor FloatTensor LongTensor float32 float64": _array,
+    # These share their entries with what they are made of.
+    "asarray asmatrix as_tensor from_numpy ascontiguousarray": lambda x: made(
+        array(x).data, array(x)
+    ),
     "abs absolute fabs": lambda x: each(abs, x),
     "relu": lambda x: each(OPERATORS["maximum"], x, 0),
     "leaky_relu": lambda x, negative_slope=None: each(
