@@ -287,6 +287,9 @@ def test_what_is_random_is_known_where_it_is_printed():
         "w = torch.empty(2)",
         "if 0.1 + 0.2 - 0.3:\n    w = w * 2",
         "w = [*{1.5: 1.5, 2.5: 2.5}, *set('ab')]",
+        "exec('w -= 1')",
+        "v = w.numpy()\nu = torch.from_numpy(v)\nu += rate",
+        "e = []\nif w[0] == mystery:\n    e.append(2)\nw = w * sum([1 for x in e])",
     ],
 )
 def test_what_may_have_changed_is_not_known(lines):
@@ -294,6 +297,15 @@ def test_what_may_have_changed_is_not_known(lines):
     program = f"import torch\nimport torch.nn as nn\nw = torch.tensor([1.5, 2.5])\n{lines}\n"
     for show in ("print('w', w)", "print(w)"):
         assert refuted(told(program + show, "w tensor([1.4000, 2.4000])")) == {}
+
+
+def test_arrays_that_share_their_entries_change_together():
+    """As NumPy and PyTorch share them; a tensor of an array is its own."""
+    for share, right in (("torch.from_numpy(a)", "9"), ("torch.tensor(a)", "1")):
+        program = f"import torch\na = np.array([1, 2])\nt = {share}\na[0] = 9\nprint('t', t)\n"
+        for first in ("9", "1"):
+            found = refuted(told(program, f"t tensor([{first}, 2])"))
+            assert found == ({} if first == right else {first: right})
 
 
 def test_lines_that_may_be_of_other_prints_refute_nothing():

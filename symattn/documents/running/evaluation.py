@@ -37,6 +37,7 @@ from symattn.documents.running.numbers import (
     Whole,
     array,
     ball,
+    counted,
     each,
     is_unknown,
     lose,
@@ -392,7 +393,7 @@ class Evaluation:
             # In which order a set is gone through nobody knows.
             case list() | tuple() | str() | range():
                 charge(len(value))
-                return [*value]
+                return [*counted(value)]
             case dict():
                 return [*value]
             case Thing("Sequential"):
@@ -512,6 +513,7 @@ class Evaluation:
             self.value(key, scope) if not isinstance(key, ast.Slice) else self._slice(key, scope)
         )
         if isinstance(owner, list | tuple | str | dict | range):
+            counted(owner)
             return owner[key_of(place)] if not isinstance(place, slice) else owner[place]
         if isinstance(owner, Thing) and owner.kind == "Sequential":
             return owner.attributes["layers"][whole(place)]

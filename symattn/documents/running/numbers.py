@@ -119,6 +119,18 @@ class Unknown:
     changes: list[object] = field(default_factory=list)
 
 
+class Rest(Unknown):
+    """Any number of unknown items, in a list that may have been changed."""
+
+
+def counted(value: Any) -> Any:
+    """Return a list, or another value; raises :class:`Lost` where nobody knows how many items it
+    has."""
+    if isinstance(value, list) and any(isinstance(one, Rest) for one in value):
+        raise Lost
+    return value
+
+
 class Whole(int):
     """A whole number with its formula."""
 
@@ -513,7 +525,7 @@ def lose(value: object) -> None:
                 waiting += one
             case list():
                 waiting += one
-                one[:] = [Unknown() for _ in one]
+                one[:] = [Rest()]
             case dict():
                 waiting += one.values()
                 one.update(dict.fromkeys(one, Unknown()))

@@ -16,6 +16,7 @@ from symattn.documents.running.numbers import (
     Array,
     Lost,
     ball,
+    counted,
     each,
     number,
     rounded,
@@ -154,7 +155,7 @@ def _range(machine: Caller, *bounds: Any) -> range:
 
 
 def _length(machine: Caller, value: Any) -> int:
-    match value:
+    match counted(value):
         case Array():
             return int(value.shape[0])
         case list() | tuple() | str() | dict() | range() | set():
