@@ -242,3 +242,11 @@ def test_a_fraction_of_one_sign_is_a_number() -> None:
     """As two whole numbers are, one over the other."""
     assert refuted("The loss is L = ½·(-4)² = 8.0 and R = ¾ · 2 = 1.5.") == {}
     assert refuted("The loss is L = ½·(-4)² = 8.5 and R = ¾ · 2 = 1.5.") == {"8.5": "8.0"}
+
+
+@pytest.mark.parametrize(("second", "wrong"), [("0.64", {}), ("0.46", {"0.46": "0.64"})])
+def test_a_softmax_of_a_column_of_numbers_is_one_of_all_of_them(second, wrong):
+    """As everybody means it."""
+    column = r"\begin{{bmatrix}} {} \\ {} \\ {} \end{{bmatrix}}"
+    scores, weights = column.format(-1.2, 1.6, 0.9), column.format("0.04", second, "0.32")
+    assert refuted(rf"$$\text{{softmax}}\left({scores}\right) = {weights}$$") == wrong

@@ -86,8 +86,9 @@ def multiplied(base: syntax.Tree, exponent: syntax.Tree) -> syntax.Tree:
 def with_powers(
     tree: syntax.Tree, sizes: Callable[[syntax.Tree], Shape | None]
 ) -> syntax.Tree | Opaque:
-    """A tree with the powers of square matrices of ``sizes`` as products, and broken powers
-    of numbers by their logarithms; nothing that is understood where a power isn't."""
+    """A tree with the powers of square matrices of ``sizes`` as products, broken powers
+    of numbers by their logarithms, and a softmax of a column of numbers as that of a vector;
+    nothing that is understood where a power isn't."""
 
     def product(part: syntax.Tree) -> syntax.Tree | None:
         match part:
@@ -98,6 +99,11 @@ def with_powers(
             ):
                 product = syntax.Binary("*", times, syntax.Call("log", (base,)))
                 return syntax.Call("exp", (product,))
+            case syntax.Call("softmax", (syntax.Array(rows),)) if all(
+                isinstance(row, syntax.Array) and len(row.items) == 1 for row in rows
+            ):
+                vector = tuple(one for row in rows for one in syntax.inside(row))
+                return syntax.Call("softmax", (syntax.Array(vector),))
         return None
 
     try:

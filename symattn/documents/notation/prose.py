@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -19,10 +20,12 @@ from symattn.documents.trees import (
     Link,
     Member,
     Named,
+    Opaque,
     PrintedFigure,
     Words,
     contained,
     opaque,
+    walk,
 )
 from symattn.expressions import syntax
 
@@ -44,7 +47,19 @@ def read_line(text: Text) -> tuple[Words | Chain, ...]:
 
 def read_parts(parts: Iterable[tuple[str, Text]]) -> tuple[Words | Chain, ...]:
     """A paragraph of parts of text, of mathematics and of code in a line."""
-    return join_drafts(_drafts(_apart(parts)))
+    pieces = join_drafts(_drafts(_apart(parts)))
+    return tuple(map(_entire, pieces, (*pieces[1:], None)))
+
+
+def _entire(piece: Words | Chain, behind: Words | Chain | None) -> Words | Chain:
+    """A piece; an array that goes on as "[0.5, 1.5]..." is not understood."""
+    match piece, behind:
+        case Chain((*before, Labelled(span=span) as array)), Words(text) if text.startswith(
+            ("...", "…")
+        ):
+            figures = tuple(one for one in walk(array) if isinstance(one, PrintedFigure))
+            return replace(piece, members=(*before, Opaque(f"[{text}", span, figures)))
+    return piece
 
 
 #: A gap as wide as a column, before something that is said to be equal.
