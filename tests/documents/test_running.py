@@ -8,6 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from symattn.auditing.fixing import fixed
 from symattn.documents.binding import values
 from symattn.documents.binding.binder import read
 from symattn.documents.binding.equalities import Outputs
+from symattn.documents.binding.ledger import Ledger
 from symattn.documents.files import article
 from symattn.documents.outputs import ran
 from symattn.documents.text import Span
@@ -444,7 +446,8 @@ def test_pages_show_the_code_that_prints():
 
 def test_what_code_shows_and_nobody_knows_is_nothing_that_is_spoken_of():
     """An output behind it is of that, whatever the words around it speak of."""
-    outputs = Outputs(SimpleNamespace(fits=lambda tree, value: True))
+    ledger = cast(Ledger, SimpleNamespace(fits=lambda tree, value: True))
+    outputs = Outputs(ledger)
     value = Chain((Labelled((PrintedFigure("0.5"),)),), (), (Span(9, 12),))
     for shown, is_hidden in ((Opaque("mystery(S)"), True), (Named("S"), False)):
         mention = Chain((shown,), (), (Span(0, 1),), is_code=True)

@@ -176,9 +176,12 @@ class Confidence:
             return "only its value suggests so"
         if entry.agreement.figures == 1 and not entry.kinds - _HINTS:
             return "only what it is called suggests so"
+        if "figures" in entry.kinds and self._are_left_out(entry):
+            return "only its figures suggest what it is"
         for on in self._path(entry):
             step = self.recipe.steps.get(on)
-            if step is not None and step.guessed:
+            if step is not None and step.guessed and _is_scaled(step.tree):
+                # A dropout multiplies what it keeps.
                 return f"only its figures suggest what {on} is"
         unsound = [on for on in self._path(entry) if not self._is_sound(on)]
         if unsound:
@@ -190,6 +193,14 @@ class Confidence:
         if entry.rival > max(entry.agreement.bits, 0.0):
             return "its figures are rather those of something else"
         return ""
+
+    def _are_left_out(self, entry: Entry) -> bool:
+        """Return whether all figures that disagree are zeros, as a dropout makes them."""
+        return all(
+            not figure.text.strip("-+.0")
+            for figure, keys in values.entries(entry.value)
+            if self.ledger.said(workings.entry_at(self.recipe, entry.tree, keys), figure).share < 1
+        )
 
     def _is_finer(self, entry: Entry) -> bool:
         """Return whether figures have more decimals than an input that they would say again: they
@@ -247,6 +258,16 @@ class Confidence:
             for name in self._path(one):
                 found[name] = found.get(name, 0.0) + one.agreement.bits
         return found
+
+
+def _is_scaled(tree: syntax.Tree) -> bool:
+    """Return whether it is a quantity times a number, or over one, or twice that quantity."""
+    match tree:
+        case syntax.Binary("+", left, right):
+            return left == right
+        case syntax.Binary("*" | "/", left, right):
+            return isinstance(left, syntax.Literal) or isinstance(right, syntax.Literal)
+    return False
 
 
 def _basis(entry: Entry) -> str:
