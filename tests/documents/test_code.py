@@ -186,6 +186,13 @@ def test_hostile_programs_are_read_in_no_time():
         + "f299(1)",
         "x = np.ones((1000, 1000))\n" * 500,
         "for i in range(10**9):\n    print(i)\n" * 100,
+        "X = np.eye(2)\nfor i in range(5000):\n    X = X @ X + X",
+        "x = 3\nfor i in range(3000):\n    x = x * x",
+        "x = [1]\n" + "x = [x, x]\n" * 40 + "y = np.array(x)",
+        "x = [1]\nx.append(x)\ny = np.array(x)",
+        "i = np.triu_indices(16000, 1)\nS[i] = 0",
+        "a = " + "1 x " * 20_000 + "1",
+        ", ".join(f"v{i}" for i in range(1500)) + " = " + ", ".join(map(str, range(1500))),
     ):
         began = process_time()
         Codes().passages(_block(program))
@@ -498,6 +505,14 @@ def test_numbers_that_are_drawn_have_a_shape():
     ],
 )  # fmt: skip
 def test_what_only_a_run_tells(program, last):
-    """What numbers decide, layers whose weights are set, masks as large as the program knows, and
-    methods of classes; what only looks at a value leaves it."""
+    """Branches that numbers decide, layers whose weights are set, masks as large as the program
+    knows, and methods of classes; what only looks at a value leaves it."""
     assert lines(program)[-1].startswith(last)
+
+
+def test_expressions_that_are_too_deep_are_no_formulas():
+    """What loops nest beyond what readers go into is told as something that nobody knows."""
+    lines_of = [f"x = X\nfor i in range({turns}):\n    x = -(x * 2)\ny = x" for turns in (9, 900)]
+    assert [lines(program)[-2].startswith("x = ?") for program in lines_of] == [False, True]
+    inside = "def f(x):\n" + "    x = -(x * 2)\n" * 300 + "    return softmax(x)\ny = f(X)"
+    assert lines(inside)[-1] == "y = softmax(x)"

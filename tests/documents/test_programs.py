@@ -156,7 +156,7 @@ def test_what_is_not_understood_is_left_open(text):
 
 
 def is_open_or_right(program: str) -> None:
-    """What is read of a program's result is left open, or what Python makes of it."""
+    """A program's result is left open, or read as what Python makes of it."""
     found = final(program)
     if found is not None:
         np.testing.assert_allclose(found, computed(program), rtol=1e-12, atol=1e-12)

@@ -291,6 +291,7 @@ def test_what_is_random_is_known_where_it_is_printed():
         "w = [*{1.5: 1.5, 2.5: 2.5}, *set('ab')]",
         "exec('w -= 1')",
         "v = w.numpy()\nu = torch.from_numpy(v)\nu += rate",
+        "w = torch.rand(2)\nv = w[:1]\nv += 1\nprint('w', w)\nw = w * 1",
         "e = []\nif w[0] == mystery:\n    e.append(2)\nw = w * sum([1 for x in e])",
     ],
 )

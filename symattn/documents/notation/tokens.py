@@ -123,7 +123,7 @@ _BEFORE = re.compile(r"(?:\A|[=≈:~,]|[^\W\d_][ ])[ ]*+\(?\Z")
 _BEHIND = re.compile(r"\)?+[ ]*+(?:[.,;:!?]|[^\W\d_]|\Z)")
 _BETWEEN = re.compile(r"(?i)\b(?:between|zwischen)[ ]++\Z")
 #: A letter between numbers that multiplies, where something comes of it: "7 x 4/3 = 9.33".
-_TIMES = re.compile(r"(?<=[\d)] )x(?= [-−]?[\d(.][^\n]*[=≈])")
+_TIMES = re.compile(r"(?<=[\d)] )x(?= [-−]?[\d(.][^\n]{0,80}[=≈])")
 _EXPONENT = re.compile("-?[0-9]{1,4}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ from symattn.documents.running.numbers import (
     counted,
     each,
     is_unknown,
+    leaves,
     lose,
     made,
     near,
@@ -184,7 +186,7 @@ _DRAWS = {
 
 
 @dataclass(eq=False)
-class Evaluation:
+class Evaluation(ABC):
     """The evaluation of expressions; ``known`` are random arrays, by their births, that were
     printed later. With a ``telling``, values have their formulas."""
 
@@ -199,12 +201,11 @@ class Evaluation:
     _node: ast.stmt = field(default_factory=ast.Pass)
     _globals: Scope = field(default_factory=lambda: Scope({"__name__": "__main__"}))
     _line: list[Part] = field(default_factory=list)
-    #: In how many loops and calls it is of which nothing is told, and how many statements were
-    #: lost.
+    #: In how many loops it is, of which nothing is told, and how many statements were lost.
     _quiet: int = 0
+    _losses: int = 0
     #: The call that is made for nothing that it gives.
     _effect: ast.expr | None = None
-    _losses: int = 0
     _births: int = 0
     _depth: int = 0
     _is_evaluated: bool = False
@@ -223,13 +224,13 @@ class Evaluation:
         """A value with its formula, where formulas are wanted."""
         return found if self.telling is None else self._formulas.noted(found, build)
 
+    @abstractmethod
     def statements(self, body: Iterable[ast.stmt], scope: Scope) -> None:
         """Run statements one after the other."""
-        raise NotImplementedError
 
+    @abstractmethod
     def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         """Give a value to a name, an entry, an attribute, or its parts to several."""
-        raise NotImplementedError
 
     def _unknown_lines(self) -> None:
         """Nobody knows what else is printed here."""
@@ -907,10 +908,10 @@ class Evaluation:
     def _born(self, shape: Sequence[Any], is_torch: bool = False) -> Array:
         birth, self._births = self._births, self._births + 1
         known = self.known.get(birth)
-        found = library.filled(tuple(shape), NOBODY_KNOWS, is_torch)
+        found = library.filled(tuple(shape), arb("nan"), is_torch)
         if known is not None and known.size == found.data.size:
             found.data = known.reshape(found.shape).copy()
-        found.births = [birth]
+        found.birth = birth, leaves(found)
         return found
 
 

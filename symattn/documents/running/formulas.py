@@ -36,6 +36,7 @@ from symattn.errors import Malformed, UnknownName
 from symattn.expressions import syntax
 from symattn.expressions.elementary import ELEMENTWISE
 from symattn.expressions.shapes import Shape
+from symattn.limits import NESTING
 from symattn.numbers.balls import Exhausted
 from symattn.programs import nodes
 from symattn.programs.program import Program
@@ -85,9 +86,10 @@ def is_expressible(tree: syntax.Tree) -> bool:
 
 def shown(tree: syntax.Tree) -> syntax.Tree:
     """Return what is shown where a value is shown that was only rounded."""
-    return (
-        tree.arguments[0] if isinstance(tree, syntax.Call) and tree.function == "rounded" else tree
-    )
+    match tree:
+        case syntax.Call("rounded", (inner,)):
+            return inner
+    return tree
 
 
 def _unplaced(tree: syntax.Tree) -> syntax.Tree:
@@ -116,29 +118,19 @@ def literal(value: Any) -> syntax.Tree:
     return MASKED if found < 0 else INFINITE
 
 
-def _nested(data: Any) -> syntax.Tree:
+def _nested(data: Any, entry: Callable[[Any], syntax.Tree] = literal) -> syntax.Tree:
+    """A vector or a matrix of what is made of its entries."""
     if not isinstance(data, np.ndarray):
-        return literal(data)
+        return entry(data)
     if not 1 <= data.ndim <= 2 or not 0 < data.size < _LARGE:
         raise Unread
-    return Labelled(tuple(_nested(one) for one in data))
-
-
-def _arrayed(trees: Any) -> syntax.Tree:
-    """Trees in rows as an array."""
-    return Labelled(tuple(map(_arrayed, trees))) if isinstance(trees, np.ndarray) else trees
+    return Labelled(tuple(_nested(one, entry) for one in data))
 
 
 def rank(value: Any, tree: syntax.Tree | None = None) -> int | None:
     """Return how many axes a value has, where that is known."""
-    match value:
-        case Array():
-            return value.data.ndim
-        case int() | arb():
-            return 0
-        case list() | tuple() if value:
-            inner = rank(value[0])
-            return None if inner is None else inner + 1
+    if (shape := shape_of(value)) is not None:
+        return len(shape)
     if isinstance(tree, syntax.Indexed):
         # A row of a matrix, whatever its size.
         return 1 if len(tree.keys) == 1 and isinstance(tree.keys[0], int) else None
@@ -165,6 +157,7 @@ class Formulas:
     told: dict[str, Meaning] = field(default_factory=dict)
     _names: dict[str, Meaning] = field(default_factory=dict)
     _size: int = 0
+    _depth: int = 0
 
     def noted(self, found: Any, build: Callable[[], syntax.Tree]) -> Any:
         """A value with the formula that it was computed by, if there is one."""
@@ -173,17 +166,19 @@ class Formulas:
 
     def formula(self, build: Callable[[], syntax.Tree]) -> Formula | None:
         """The formula that is built; None where there is none."""
-        before = self._names, self._size
-        self._names, self._size = {}, 1
+        before = self._names, self._size, self._depth
+        self._names, self._size, self._depth = {}, 1, 1
         try:
             tree = build()
-            return Formula(tree, self._names, self._size) if self._size < _LARGE else None
+            if self._size >= _LARGE or self._depth >= NESTING.most:
+                return None
+            return Formula(tree, self._names, self._size, self._depth)
         except Exhausted:
             raise
         except Exception:
             return None
         finally:
-            self._names, self._size = before
+            self._names, self._size, self._depth = before
 
     def is_read(self, value: Any) -> bool:
         """Return whether it is known what a value was computed by."""
@@ -218,16 +213,14 @@ class Formulas:
         trees = {at: self.of(one) for at, one in np.ndenumerate(value.data)}
         with suppress(Unread):
             return self._lifted(trees, value.shape)
-        if not 1 <= value.data.ndim <= 2 or not all(map(_is_numbers, trees.values())):
+        if not all(map(_is_numbers, trees.values())):
             raise Unread
-        rows = np.empty(value.shape, dtype=object)
-        for at, tree in trees.items():
-            rows[at] = tree
-        return _arrayed(rows)
+        return _nested(value.data, self.of)
 
     def _take(self, formula: Formula) -> syntax.Tree:
         self._names |= formula.names
         self._size += formula.size
+        self._depth = max(self._depth, formula.depth + 1)
         return formula.tree
 
     def holds(self, formula: Formula) -> bool:

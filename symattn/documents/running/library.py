@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -496,6 +497,16 @@ def _triangle(of: Callable[..., Any]) -> Meaning:
     return meaning
 
 
+def _indices(of: Callable[..., Any]) -> Meaning:
+    """The places of a triangle, as arrays of rows and columns."""
+
+    def meaning(n: Any, k: Any = 0, offset: Any = 0) -> Any:
+        small(small(n) ** 2)
+        return tuple(made(one) for one in of(small(n), small(k or offset)))
+
+    return meaning
+
+
 #: By all names: those of one meaning stand together.
 _NAMES: Mapping[str, Meaning] = {
     "zeros": _constant(arb(0)),
@@ -508,20 +519,14 @@ _NAMES: Mapping[str, Meaning] = {
     "full_like": lambda x, fill_value: each(lambda _: fill_value, x),
     "eye identity": _square(np.eye),
     "tri": _square(np.tri),
-    "tril_indices": lambda n, k=0, m=None: tuple(
-        made(one) for one in np.tril_indices(small(n), small(k), m)
-    ),
-    "triu_indices": lambda n, k=0, m=None: tuple(
-        made(one) for one in np.triu_indices(small(n), small(k), m)
-    ),
+    "tril_indices": _indices(np.tril_indices),
+    "triu_indices": _indices(np.triu_indices),
     "shape": lambda x: array(x).shape,
     "arange": _arange,
     "linspace": _linspace,
     "array tensor constant Tensor FloatTensor LongTensor float32 float64": _array,
     # These share their entries with what they are made of.
-    "asarray asmatrix as_tensor from_numpy ascontiguousarray": lambda x: made(
-        array(x).data, array(x)
-    ),
+    "asarray asmatrix as_tensor from_numpy ascontiguousarray": lambda x: replace(array(x)),
     "abs absolute fabs": lambda x: each(abs, x),
     "relu": lambda x: each(OPERATORS["maximum"], x, 0),
     "leaky_relu": lambda x, negative_slope=None: each(
@@ -621,8 +626,8 @@ ATTRIBUTES: Mapping[str, Callable[[Array], Any]] = {
     "shape": lambda x: tuple(x.shape),
     "ndim": lambda x: x.data.ndim,
     "data": lambda x: x,
-    "clone": lambda x: lambda: Array(x.data.copy(), x.is_torch, [*x.births]),
-    "copy": lambda x: lambda: Array(x.data.copy(), x.is_torch, [*x.births]),
+    "clone": lambda x: lambda: Array(x.data.copy(), x.is_torch, x.birth),
+    "copy": lambda x: lambda: Array(x.data.copy(), x.is_torch, x.birth),
     "astype": lambda x: lambda kind, **_: cast(x, kind),
     "float": lambda x: lambda: cast(x, "float"),
     "bool": lambda x: lambda: cast(x, "bool"),

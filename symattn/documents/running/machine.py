@@ -292,7 +292,7 @@ class Machine(Evaluation):
             case ast.Subscript(of, key):
                 owner = self.value(of, scope)
                 if isinstance(owner, Array | Unknown):
-                    self._set(target, owner, self._keys(key, scope), value, scope)
+                    self._set(target, owner, value, scope)
                 elif isinstance(owner, list | dict):
                     owner[key_of(self.value(key, scope))] = value
                 else:
@@ -300,15 +300,17 @@ class Machine(Evaluation):
             case _:
                 raise Lost
 
-    def _set(
-        self, target: ast.Subscript, owner: Array | Unknown, keys: Any, value: Any, scope: Scope
-    ) -> None:
+    def _set(self, target: ast.Subscript, owner: Array | Unknown, value: Any, scope: Scope) -> None:
         """Set entries of an array: one, or a row, of one that is being filled; all that a mask
         names, which gives all of it anew."""
-        hidden = None
+        hidden = mask = None
+        if isinstance(target.slice, ast.Slice | ast.Tuple):
+            keys = self._keys(target.slice, scope)
+        else:
+            mask = self.value(target.slice, scope)
+            keys = self._place(mask)
         if self.telling is not None:
             formulas = self._formulas
-            mask = self._mask(target.slice, scope)
             hidden = formulas.formula(lambda: formulas.hidden(owner, keys, mask, value))
         places = keys if isinstance(keys, tuple) else (keys,)
         is_entry = all(isinstance(one, int) and not isinstance(one, bool) for one in places)
@@ -327,10 +329,6 @@ class Machine(Evaluation):
         owner.set(keys, NOBODY_KNOWS if isinstance(value, Unknown) else value)
         if hidden is not None and isinstance(target.value, ast.Name):
             scope.set(target.value.id, with_formula(owner, hidden))
-
-    def _mask(self, key: ast.expr, scope: Scope) -> Any:
-        """A key that is no place: the mask that it may be."""
-        return None if isinstance(key, ast.Slice | ast.Tuple) else self.value(key, scope)
 
     def _unpack(self, parts: Sequence[ast.expr], value: Any, scope: Scope) -> None:
         items = [*self.items(value)]
@@ -441,7 +439,7 @@ class Machine(Evaluation):
         pieces = [one for part, each_ in shown for one in self.telling.shown(each_, part, at)]
         # A call that gives nothing back shows nothing, though it may print.
         if not (isinstance(value, ast.Call) and all(_is_opaque(one) for one in pieces)):
-            self.telling.say(at, pieces)
+            self.telling.note(at, pieces)
 
     def _print(
         self,
@@ -471,7 +469,7 @@ class Machine(Evaluation):
                 for part, value in zip(parts, values, strict=True):
                     pieces += self.telling.shown(value, part, at)
         if self.telling is not None:
-            self.telling.say(at, pieces)
+            self.telling.note(at, pieces)
         if ends:
             self._tell(self._node, line, "printed")
             line.clear()

@@ -27,6 +27,8 @@ from symattn.spelling import written
 NOBODY_KNOWS: arb = arb("nan")
 #: No whole number with more bits is computed, and no array with more entries.
 _BITS, _ENTRIES = 4096, 1 << 14
+#: No array has more axes.
+_AXES = 8
 
 #: A single number, or the truth of something.
 Scalar = int | arb
@@ -91,22 +93,26 @@ class Meaning:
 
     def is_same(self) -> bool:
         """Return whether the value has not been changed since then."""
-        is_hooked = isinstance(self.value, Array | Unknown)
-        if not (is_hooked and self.checked == Change.latest):
-            if not are_same(self.leaves, leaves(self.value)):
-                return False
-            self.checked = Change.latest
+        match self.value:
+            case int() | arb():
+                return True
+            case Array() | Unknown() if self.checked == Change.latest:
+                return True
+        if not are_same(self.leaves, leaves(self.value)):
+            return False
+        self.checked = Change.latest
         return True
 
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """The expression that a value was computed by, with the meanings of its names then, and how
-    many parts it has."""
+    """The expression that a value was computed by, with the meanings of its names then, how many
+    parts it has, and how deep they stand in each other."""
 
     tree: syntax.Tree
     names: Mapping[str, Meaning]
     size: int = 1
+    depth: int = 1
 
 
 @dataclass(eq=False)
@@ -192,13 +198,14 @@ class Pair(tuple[Any, Any]):
 class Array:
     """An array of numbers; ``is_torch`` where PyTorch made it, whose functions have other defaults.
 
-    ``births`` has the number of a random array, which is that from there on where it is printed
-    later; all that share its entries share it. One that ``is_blank`` is there to be filled.
+    ``birth`` has the number of a random array and its entries then: as long as it has these, it is
+    that one, and known from there on where it is printed later. One that ``is_blank`` is there to
+    be filled.
     """
 
     data: np.ndarray[Any, Any]
     is_torch: bool = False
-    births: list[int] = field(default_factory=list)
+    birth: tuple[int, Sequence[object]] | None = None
     formula: Formula | None = None
     seen: Sequence[object] = ()
     is_blank: bool = False
@@ -208,6 +215,12 @@ class Array:
     def shape(self) -> tuple[int, ...]:
         """Return how many entries there are along each axis."""
         return tuple(self.data.shape)
+
+    @property
+    def born(self) -> int | None:
+        """Return the number of the random array that it is; None of others."""
+        is_same = self.birth is not None and are_same(self.birth[1], leaves(self))
+        return self.birth[0] if self.birth is not None and is_same else None
 
     def is_as_noted(self) -> bool:
         """Return whether the entries are those that the formula is of."""
@@ -223,29 +236,33 @@ class Array:
         stored = array(value).data
         if all(isinstance(one, int) for one in self.data.flat):
             stored = np.frompyfunc(cut, 1, 1)(stored)
-        self.births.clear()
         self.data[keys] = stored[()] if isinstance(stored, np.ndarray) else stored
 
     def lose(self) -> None:
         """Forget what the entries are."""
         Change.happens()
-        self.births.clear()
         # Another one, to be told from what nobody knew before.
         self.data[...] = arb("nan")
 
 
 def leaves(value: object) -> Sequence[object]:
     """Return all single values in one, in their order, and what tells of changes of others."""
-    match value:
-        case Array():
-            return [*value.data.flat]
-        case list() | tuple():
-            return [leaf for one in value for leaf in leaves(one)]
-        case dict():
-            return [leaf for one in value.values() for leaf in leaves(one)]
-        case Unknown():
-            return [*value.changes]
-    return [value]
+    found: list[object] = []
+    waiting, seen = [value], set[int]()
+    while waiting:
+        match one := waiting.pop():
+            case Array():
+                found += one.data.flat
+            case Unknown():
+                found += one.changes
+            case list() | tuple() | dict():
+                # What is in several places, or in itself, is looked into once.
+                if id(one) not in seen:
+                    seen.add(id(one))
+                    waiting += [*(one.values() if isinstance(one, dict) else one)][::-1]
+            case _:
+                found.append(one)
+    return found
 
 
 def are_same(before: Sequence[object], after: Sequence[object]) -> bool:
@@ -323,7 +340,7 @@ def _decided(is_so: bool, is_not: bool) -> bool | arb:
 
 
 def _whole_or_ball(
-    of_whole: Callable[[int, int], int], of_balls: Callable[[arb, arb], arb]
+    of_whole: Callable[[int, int], Scalar], of_balls: Callable[[arb, arb], arb]
 ) -> Callable[[Scalar, Scalar], Scalar]:
     def calculated(x: Scalar, y: Scalar) -> Scalar:
         if isinstance(x, int) and isinstance(y, int):
@@ -331,6 +348,11 @@ def _whole_or_ball(
         return of_balls(ball(x), ball(y))
 
     return calculated
+
+
+def _bounded(x: Scalar) -> Scalar:
+    """A number; a whole one with too many bits as a ball, which has no more than are computed."""
+    return ball(x) if isinstance(x, int) and x.bit_length() > _BITS else x
 
 
 def _quotient(x: Scalar, y: Scalar) -> Scalar:
@@ -363,7 +385,7 @@ def _rest(x: arb, y: arb) -> arb:
 OPERATORS: Mapping[str, Callable[[Scalar, Scalar], Scalar]] = {
     "Add": _whole_or_ball(operator.add, operator.add),
     "Sub": _whole_or_ball(operator.sub, operator.sub),
-    "Mult": _whole_or_ball(operator.mul, operator.mul),
+    "Mult": _whole_or_ball(lambda x, y: _bounded(x * y), operator.mul),
     "Div": _quotient,
     "FloorDiv": _whole_or_ball(operator.floordiv, lambda x, y: ball(_floor(x / y))),
     "Mod": _whole_or_ball(operator.mod, _rest),
@@ -490,14 +512,16 @@ def array(value: object, is_torch: bool = False) -> Array:
     return Array(data, is_torch)
 
 
-def _shape(value: object) -> tuple[int, ...]:
+def _shape(value: object, depth: int = 0) -> tuple[int, ...]:
+    if depth > _AXES:
+        raise Lost
     match value:
         case Array():
             return value.shape
         case int() | arb():
             return ()
         case list() | tuple() | range():
-            shapes = [_shape(entry) for entry in value]
+            shapes = [_shape(entry, depth + 1) for entry in value]
             if len(set(shapes)) > 1:
                 raise Lost
             return (len(value), *(shapes[0] if shapes else ()))
@@ -507,7 +531,7 @@ def _shape(value: object) -> tuple[int, ...]:
 def product(left: Array, right: Array) -> Any:
     """The product of matrices, or of vectors."""
     charge(left.data.size * (right.shape[-1] if right.data.ndim > 1 else 1))
-    return made(left.data @ right.data, left, right)
+    return made(np.frompyfunc(_bounded, 1, 1)(left.data @ right.data), left, right)
 
 
 def lose(value: object) -> None:

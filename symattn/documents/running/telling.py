@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -38,6 +39,7 @@ from symattn.documents.running.texts import Hidden, Said, Slot
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Member, Named, Opaque, PrintedFigure, Words
 from symattn.expressions import syntax
+from symattn.limits import NESTING
 
 #: Numbers as programs print them.
 _NUMBER = re.compile(r"(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9]+)?")
@@ -105,32 +107,34 @@ class Telling:
             new = [name for name in new if not getattr(scope.names[name], "is_blank", False)]
         names = self._in_order([*dict.fromkeys((*changed, *new))], scope)
         targets = _targets(at.node)
-        names.sort(key=lambda name: [*targets].index(name) if name in targets else -1)
-        pieces = [one for name in names for one in self._tell(name, at, targets.get(name))]
-        alone = [
-            one for one in pieces if start is not None or isinstance(one.members[0], syntax.Indexed)
-        ]
+        places = {name: k for k, name in enumerate(targets)}
+        names.sort(key=lambda name: places.get(name, -1))
+        alone, together = list[Chain](), list[Chain]()
+        for name in names:
+            for one in self._tell(name, at, targets.get(name)):
+                is_entry = isinstance(one.members[0], syntax.Indexed)
+                (alone if is_entry or start is not None else together).append(one)
         place = len(self.events) if start is None else start
         self.events[place:place] = [StatementMeaning(at.source, at.node, (one,)) for one in alone]
-        self.say(at, [one for one in pieces if one not in alone])
+        self.note(at, together)
 
     def _in_order(self, names: list[str], scope: Scope) -> list[str]:
         """Names with what they become: last those that others are made of."""
-        waiting, ordered = list(names), list[str]()
+        ordered, seen = list[str](), set[str]()
+        made_of = {
+            name: getattr(getattr(scope.names.get(name), "formula", None), "names", ())
+            for name in names
+        }
+        waiting = [(name, False) for name in names]
         while waiting:
-            uses = {
-                name: {*formula.names}
-                for name in waiting
-                if (formula := getattr(scope.names.get(name), "formula", None)) is not None
-            }
-            free = [
-                name
-                for name in waiting
-                if not any(name in used for other, used in uses.items() if other != name)
-            ]
-            ordered.append((free or waiting)[0])
-            waiting.remove(ordered[-1])
-        return ordered
+            name, is_done = waiting.pop()
+            if is_done:
+                ordered.append(name)
+            elif name not in seen:
+                seen.add(name)
+                waiting.append((name, True))
+                waiting += [(other, False) for other in made_of[name] if other in made_of]
+        return ordered[::-1]
 
     def _tell(self, name: str, at: At, target: tuple[ast.expr, ast.expr] | None) -> Iterator[Chain]:
         """Yield what a name is from here on."""
@@ -249,7 +253,10 @@ class Telling:
             return simplified(syntax.mapped(tree, lambda part: inside(part, names)))
 
         found = self.formulas.formula(lambda: inside(formula.tree, formula.names))
-        known = None if found is None else Formula(found.tree, outside, formula.size)
+        definitions = [self.formulas.told[name].formula for name in own]
+        depth = formula.depth + sum(one.depth for one in definitions if one is not None)
+        is_known = found is not None and depth < NESTING.most
+        known = Formula(found.tree, outside, formula.size, depth) if found and is_known else None
         return with_formula(value, known)
 
     def is_free(self, value: Unknown) -> bool:
@@ -266,11 +273,11 @@ class Telling:
         _, place = _targets(at.node).get(rooted(target), (target, target))
         member: Member = self.opaque(place, source) if right is None else right.tree
         spans = source.span(target), source.span(place)
-        self.say(at, [Chain((entry, member), ("=",), spans, is_code=True)])
+        self.note(at, [Chain((entry, member), ("=",), spans, is_code=True)])
 
     # -- what is shown ---------------------------------------------------------------------
 
-    def say(self, at: At, pieces: Iterable[Words | Chain]) -> None:
+    def note(self, at: At, pieces: Iterable[Words | Chain]) -> None:
         """Take what a statement says."""
         if parts := tuple(pieces):
             self.events.append(StatementMeaning(at.source, at.node, parts))
@@ -329,7 +336,7 @@ class Telling:
         members = tuple(one.members[0] for one in said)
         if not all(isinstance(one, Opaque) for one in members):
             spans = tuple(one.span for one in said)
-            self.say(at, [Chain(members, ("≈" if is_close else "=",), spans, is_code=True)])
+            self.note(at, [Chain(members, ("≈" if is_close else "=",), spans, is_code=True)])
 
     @staticmethod
     def opaque(
@@ -406,9 +413,9 @@ def stored(node: ast.stmt) -> tuple[list[str], set[str]]:
     """Return the names that a statement assigns to, and those of them that loops and definitions
     bind."""
     assigned, bound = list[str](), set[str]()
-    waiting: list[ast.AST] = [node]
+    waiting: deque[ast.AST] = deque([node])
     while waiting:
-        part = waiting.pop(0)
+        part = waiting.popleft()
         match part:
             case ast.Name(name, ast.Store() | ast.Del()):
                 assigned.append(name)
@@ -478,15 +485,16 @@ def _targets(node: ast.stmt) -> dict[str, tuple[ast.expr, ast.expr]]:
         case _:
             return {}
     found: dict[str, tuple[ast.expr, ast.expr]] = {}
+    pairs.reverse()
     while pairs:
-        target, value = pairs.pop(0)
+        target, value = pairs.pop()
         match target:
             case ast.Tuple(parts) | ast.List(parts):
                 values = value.elts if isinstance(value, ast.Tuple) else []
                 values = values if len(values) == len(parts) else [value] * len(parts)
-                pairs = [*zip(parts, values, strict=True), *pairs]
+                pairs += [*zip(parts, values, strict=True)][::-1]
             case ast.Starred(inner):
-                pairs.insert(0, (inner, value))
+                pairs.append((inner, value))
             case ast.Name(name):
                 found[name] = target, value
             case _ if root := rooted(target):

@@ -92,9 +92,9 @@ def tokens(
             yield str(value).casefold()
         case int() | arb():
             yield Slot(value, said, keys, None, of)
-        case Array(data, _, births):
+        case Array(data):
             charge(data.size)
-            birth = births[0] if births else None
+            birth = value.born
             for place in np.ndindex(data.shape):
                 entry: Any = data[place]
                 if isinstance(entry, bool):
