@@ -39,8 +39,9 @@ _FIGURE = re.compile(
     rf"\s*+{SIGN}?+\s*+(?=[.,]?[0-9])[0-9.,]++(?:{POWER_OF_TEN}|{_TIMES_TEN})?+\s*+\\?+%?+\s*+\Z"
 )
 _WRITTEN = re.compile(
-    rf"{SIGN}?(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]{{1,4}}))?"
+    rf"[~≈]?\s*{SIGN}?(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]{{1,4}}))?"
 )
+_ABOUT = re.compile(rf"\s*[~≈]\s*{SIGN}?\s*[0-9]*[1-9](?P<zeros>00+)\s*")
 _WHOLE = re.compile(rf"{SIGN}?[0-9]++\Z")
 _SHORT = re.compile(r"[0-9]{1,9}\Z")
 
@@ -57,8 +58,8 @@ class WrittenNumber(NamedTuple):
         """Tell how many decimal places it has, as its power of ten moves the point; less than 0
         where it ends before the ones. One in percent has those that stand there.
 
-        >>> [written(text).decimals for text in ("0.04201", "4.201e-2", "1.2e3", "50.7%")]
-        [5, 5, -2, 1]
+        >>> [written(text).decimals for text in ("0.04201", "4.201e-2", "1.2e3", "50.7%", "~900")]
+        [5, 5, -2, 1, -2]
         """
         return len(self.part) - self.power
 
@@ -86,7 +87,20 @@ def written(text: str) -> WrittenNumber:
     """The digits of a printed number; none of a text that is none."""
     match = _WRITTEN.match(text)
     assert match is not None  # All of it may be missing.
-    return WrittenNumber(match["whole"], match["part"] or "", int(match["power"] or 0))
+    zeros = about(text)
+    whole = match["whole"].removesuffix("0" * zeros)
+    return WrittenNumber(whole, match["part"] or "", int(match["power"] or 0) + zeros)
+
+
+def about(text: str) -> int:
+    """Return how many zeros at the end of a whole number say only how large it is: of about so many
+    hundreds, or thousands.
+
+    >>> [about(text) for text in ("~39000", "≈ 1,000", "39000", "~39000.0", "~10")]
+    [3, 0, 0, 0, 0]
+    """
+    match = _ABOUT.fullmatch(text)
+    return len(match["zeros"]) if match else 0
 
 
 def is_figure(text: str) -> bool:

@@ -105,7 +105,7 @@ class Rewriter:
         figure = _read(self._at(span), printed)
         if figure is None or not figure.stands_in(self._source):
             return None
-        return figure.edit(self._source, span, count, minus)
+        return figure.edit(self._source, span, count * 10**printed.zeros, minus)
 
     def is_rendered(self, span: Span) -> bool:
         """Return whether it stands in the source of a formula that a page has beside the formula
@@ -158,7 +158,7 @@ def _read(text: Text, printed: PrintedNumber) -> _WrittenFigure | None:
     if written != plain[2] + plain[3]:
         return None
     after = text.string[places[count - 1] + 1 :]
-    if _power(after) != _power(printed.after):
+    if _power(after) != _power(printed.after[printed.zeros :]):
         return None
     figure = _WrittenFigure(
         text, before.end(), places[:whole], places[whole:count], before.start(1)

@@ -18,7 +18,7 @@ from flint import fmpq, fmpz
 from symattn.errors import Malformed
 from symattn.expressions.syntax import SIGNS
 from symattn.limits import CHARACTERS, DIGITS, EXPONENT
-from symattn.spelling import MINUSES, NUMBER, SIGN
+from symattn.spelling import MINUSES, NUMBER, SIGN, about
 
 _NUMBER = re.compile(
     rf"\s*(?P<sign>[+-]?)\s*(?P<mantissa>{NUMBER})"
@@ -148,7 +148,8 @@ class PrintedNumber:
     """A printed number: its value, and the value of a unit in its last place.
 
     ``digits`` counts its significant digits, ``places`` those behind the
-    point; ``after`` is what follows them, a power of ten or a percent sign.
+    point; ``after`` is what follows them, a power of ten, a percent sign, or zeros
+    of what is only about so many thousands.
 
     >>> p = read_printed("-0.0500")
     >>> p.value, p.unit, p.digits
@@ -173,6 +174,11 @@ class PrintedNumber:
         return _BARE.match(self.text) is not None
 
     @property
+    def zeros(self) -> int:
+        """The number of zeros at its end that only say how large it is: of about 39,000 three."""
+        return len(self.after) - len(self.after.lstrip("0"))
+
+    @property
     def count(self) -> int:
         """The value in units of the last place."""
         return int((self.value / self.unit).p)
@@ -194,10 +200,11 @@ def read_printed(raw: object) -> PrintedNumber | None:
     """A printed number; None for a masked score, printed as ``-inf``.
 
     Reads what documents print: trailing zeros, a typographic minus, percent
-    signs, scientific notation. Raises :class:`Malformed` for anything else.
+    signs, scientific notation, and about how many thousands something is. Raises
+    :class:`Malformed` for anything else.
 
-    >>> read_printed("50.7%").value, read_printed("1.2e-3").unit
-    (507/1000, 1/10000)
+    >>> read_printed("50.7%").value, read_printed("1.2e-3").unit, read_printed("~39000").unit
+    (507/1000, 1/10000, 1000)
     """
     written = _as_text(raw)
     text = written.translate(_SIGNS).replace("…", "...")
@@ -206,12 +213,13 @@ def read_printed(raw: object) -> PrintedNumber | None:
     match = _PRINTED.match(text) if len(text) <= MAX_LENGTH else None
     if match is None or not (match["whole"] or match["part"]):
         raise Malformed(f"expected a printed number, found {written[:60]!r}")
-    part = match["part"] or ""
-    power = int(match["power"] or 0) - (2 if match["percent"] else 0) - len(part)
+    part, digits = match["part"] or "", match["whole"] or "0"
+    zeros = "0" * about(text)
+    power = int(match["power"] or 0) - (2 if match["percent"] else 0) - len(part) + len(zeros)
     unit = fmpq(10) ** power if power >= 0 else fmpq(1, 10**-power)
-    count = int((match["whole"] or "0") + part)
+    count = int(digits.removesuffix(zeros) + part)
     value = unit * (-count if match["sign"] == "-" else count)
-    after = written[match.start("after") : match.end("after")]
+    after = zeros + written[match.start("after") : match.end("after")]
     return PrintedNumber(written, value, unit, len(str(count)) if count else 0, len(part), after)
 
 

@@ -89,10 +89,16 @@ def test_percentages_are_hundredths(number, sign):
 @many
 @given(plain(), st.sampled_from(["≈{}", "≈ {}", "~{}", "={}", "{}...", "{}…", " {} "]))
 def test_signs_of_approximation_change_nothing(number, form):
-    """About 0.5 is 0.5 at its places."""
+    """About 0.5 is 0.5 at its places; only about so many hundreds are hundreds."""
     text, value, places = number
     printed = read_number(form.format(text))
-    assert (fraction(printed.value), fraction(printed.unit)) == (value, Fraction(1, 10**places))
+    bare = text.rstrip("0")
+    zeros = len(text) - len(bare) if form[0] in "≈~" and places == 0 and "." not in text else 0
+    zeros = zeros if zeros > 1 and bare.strip("-−–+ ") else 0
+    assert printed.zeros == zeros
+    assert (fraction(printed.value), fraction(printed.unit)) == (
+        value, Fraction(1, 10**places) * 10**zeros,
+    )  # fmt: skip
 
 
 @many

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -326,7 +327,10 @@ def test_killed_at_any_moment(seed, few, rough, tmp_path) -> None:
             if (results / name).exists():
                 assert (results / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
         if process.returncode != -signal.SIGKILL:
-            break
-    assert kills
+            if kills:
+                break
+            # It was faster than the one that its time is taken from.
+            shutil.rmtree(results)
+            long /= 2
     assert process.returncode == 1
     assert contents(results) == contents(tmp_path / "whole")

@@ -228,6 +228,10 @@ def judged(text: str) -> dict[str, str]:
     [
         ("50,257 × 768 ≈ 38.6 million weights", {"38.6e6": "holds"}),
         ("50,257 × 768 = 39.6 Millionen.", {"39.6e6": "38.6e6"}),
+        ("197^2 ≈ 39,000 entries; 3 · 333 ≈ 1000", {"~39000": "holds", "~1000": "holds"}),
+        ("197^2 ≈ 38,000 entries; 3 · 333 = 1000", {"~38000": "39000", "1000": "999"}),
+        ("2^20 ≈ 1,050,000", {"~1050000": "holds"}),
+        ("60 * 40 ≈ 2,350", {"2350": "2400"}),
         ("3 billion / 2 = 1.5 billion.", {"1.5e9": "holds"}),
         ("2001 × 2000 = 400万", {"4e6": "holds"}),
         ("With θ = 90° we have cos(90) = 0.00", {"0.00": "holds"}),
@@ -239,8 +243,8 @@ def judged(text: str) -> dict[str, str]:
     ],
 )
 def test_scales_degrees_and_broken_powers(text, verdict):
-    """Millions are millions, an angle beyond a turn is no refutation in radians, and broken
-    powers are worked out."""
+    """Millions are millions, thousands behind "≈" are rounded, an angle beyond a turn is no
+    refutation in radians, and broken powers are worked out."""
     assert judged(text) == verdict
 
 

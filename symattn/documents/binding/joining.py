@@ -351,11 +351,16 @@ def _is_said(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, sa
 
 
 def is_softmax(
-    operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, is_plain: bool = False
+    operation: syntax.Tree,
+    before: syntax.Tree,
+    value: syntax.Tree,
+    is_plain: bool = False,
+    is_said: bool = False,
 ) -> bool:
     """Return whether a block can only be the softmax of one before: rows of shares, which those of
     the other are not, and unless it ``is_plain`` by words in their order; and no other form of
-    the operation comes to most of its figures."""
+    the operation comes to most of its figures, nor that form, or where it ``is_said`` outright,
+    to all."""
     near, target, agree = bounds(operation), discovery.block(0, value), coming(operation, value)
     rounded = coming(operation, value, rounded=True)
     own = discovery.block(0, syntax.replaced(before, _lowest))
@@ -363,7 +368,8 @@ def is_softmax(
         return False
     figures, half = target.measured.middle, target.half * (1 + 1e-6)
     is_called = isinstance(operation, syntax.Call) and operation.function == "softmax"
-    if not is_called or rounded.mean() >= _MOST or _are_shares(own.measured.middle):
+    is_near = rounded.mean() >= (1 if is_said else _MOST)
+    if not is_called or is_near or _are_shares(own.measured.middle):
         return False
     up = near.low[..., :, None] > near.high[..., None, :]
     is_turned = (up & (figures[..., :, None] < figures[..., None, :])).any()

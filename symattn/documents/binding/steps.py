@@ -9,29 +9,63 @@ what the step makes of a block before it, as printed or as computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import NamedTuple
 
 from symattn.documents.binding import joining, roles, values
-from symattn.documents.trees import Member, PrintedFigure, Words
+from symattn.documents.binding.tables import plain
+from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure, Words
 from symattn.expressions import syntax
 from symattn.spelling import written
 
-#: What a step makes of a block, by its words: of several forms, one is meant.
+#: What a step makes of a block x, by its words: of several forms, one is meant. The ``mean``, the
+#: ``var`` and the ``std`` of it are those that were printed, where they were.
 _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"standard deviation|std(?:[ .]?dev)?|σ", ("std(x)", "sqrt(var)")),
+    (r"variance|var|σ²", ("var(x)", "mean(x)", "mean(x**2)")),
+    (r"squared?(?: (?:deviation|difference)s?)?", ("x**2", "(x - mean(x))**2", "(x - mean)**2")),
+    (
+        r"(?:subtract\w*|minus)(?: the)? (?:mean|average)|deviations?|cent(?:er|re)d?|centering",
+        ("x - mean(x)", "x - mean"),
+    ),
+    (r"mean|average|μ|µ", ("mean(x)",)),
+    (r"range", ("max(x) - min(x)",)),
     (r"exponentia\w+|exps?|e\^x", ("exp(x)",)),
     (r"softmax(?:ed)?", ("softmax(x)", "x / sum(x)")),
-    (r"normali[sz]\w+|divi\w+ by (?:the |its |their )?(?:sum|total)", ("x / sum(x)",)),
+    (r"divi\w+ by (?:the |its |their )?(?:sum|total)", ("x / sum(x)",)),
+    (
+        r"normali[sz]\w+|standardi[sz]\w+",
+        ("x / sum(x)", "layernorm(x)", "(x - mean) / std", "(x - mean) / sqrt(var)"),
+    ),
     (r"(?:subtract\w*|minus|shift\w*)(?: by)?(?: the)?(?: row)?(?: max\w*)?", ("x - max(x)",)),
     (r"sum\w*(?: up)?|total|denominator|add(?: up)?", ("sum(x)",)),
     (r"max\w*", ("max(x)",)),
 )
 _READ = [
-    (re.compile(rf"\b(?:{words})(?!\w)", re.I), tuple(map(syntax.parse, forms)))
+    (re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.I), tuple(map(syntax.parse, forms)))
     for words, forms in _STEPS
 ]
+#: Functions of vectors: of a matrix, they may be of its rows.
+_OF_VECTORS = {"mean", "var", "std", "layernorm"}
+#: What is done with an operand that follows: "Scale by sqrt(2)".
+_BY = [
+    (re.compile(rf"\b(?:{words}) by\s*\Z", re.I), tuple(map(syntax.parse, forms)))
+    for words, forms in (
+        (r"scal(?:e|ed|ing)", ("x / y", "x * y")),
+        (r"divid(?:e|ed|ing)", ("x / y",)),
+        (r"multipl(?:y|ied|ying)", ("x * y", "x @ y")),
+    )
+]
+_TEMPERATURE, _TEMPERED = re.compile(r"temperatur|\bτ\b", re.I), syntax.parse("softmax(x / y)")
+_AT = re.compile(r"(?i:temperature)|(?<!\w)[Tτ](?!\w)")
+_KINDS = frozenset({"mean", "var", "std"})
+_NAMES = _KINDS | {"x"}
+#: What a row is called by its label.
+_ROW = ("",)
+#: What ends a label, and how long a word is that is none by chance.
+_LABELS, _WORD = re.compile(r"[:：]\s*\Z"), 3
 _SOFTMAX, _SOFTMAX_OF = re.compile("softmax", re.I), syntax.parse("softmax(x)")
 #: Words that say what it is of.
 _OF = re.compile(r"\b(?:of|from|other\w*|without)\b", re.I)
@@ -123,6 +157,14 @@ class Steps:
     _recent: list[_Block] = field(default_factory=list)
     _is_softmax: bool = False
     _tries: int = 0
+    #: The mean, the variance and the deviation that were printed of what steps are of.
+    _known: dict[str, syntax.Tree] = field(default_factory=dict)
+    #: What is done with an operand to the next block, by what was said right before.
+    _by: list[syntax.Tree] = field(default_factory=list)
+    #: Whether temperatures were spoken of.
+    _is_tempered: bool = False
+    #: Rows of matrices by their labels.
+    _rows: dict[str, syntax.Tree] = field(default_factory=dict)
     _found: list[Step] = field(default_factory=list)
 
     def enter(self, order: int, where: str) -> None:
@@ -132,6 +174,8 @@ class Steps:
     def words(self, piece: Words) -> None:
         """Take words: a line of a number with its label, or what is said of what follows."""
         lines = [*_lines(piece)]
+        self._subject(piece.text)
+        self._is_tempered |= bool(_TEMPERATURE.search(piece.text))
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
         if lines:
             for label, figure in lines:
@@ -143,12 +187,23 @@ class Steps:
         elif any(map(str.isalpha, piece.text)) and not (self._lines and self._is_begun):
             self._end_lines()
             self._words = piece.text
+            self._by = self._by if self._is_begun else []
         if not lines and len(piece.figures) > 1:
             # A block, it may be, which is not read.
             self._lines.clear()
             self._end_row()
             self._recent.clear()
         self._is_begun = True
+
+    def _subject(self, text: str) -> None:
+        """Take a label in front: what follows may be said of the row that has it."""
+        label = plain(text) if _LABELS.search(text) else ""
+        row = self._rows.get(label)
+        is_of_other = any(one.labels == _ROW for one in self._blocks) and not _step(label)
+        if label and (row is not None or is_of_other):
+            self._end_row()
+        if row is not None:
+            self._blocks = [_Block(row, _ROW)]
 
     def read(self, members: Sequence[Member], is_code: bool = False) -> None:
         """Take a chain: a line with its label, a block with what its words say, or something
@@ -160,18 +215,37 @@ class Steps:
             self._end_row()
             self._recent.clear()
             self._is_softmax |= any(map(_is_softmax, members))
+        for one in members:
+            if isinstance(one, Labelled):
+                self._rows |= zip(map(plain, one.rows_said), one.items, strict=False)
+        if is_code:
             return
+        if isinstance(members[0], syntax.Array) and not any(map(values.is_numeric, members[1:])):
+            # An arrow behind it says what it shows.
+            members = members[:1]
         value, said = members[-1], self._words
+        for words, forms in _BY:
+            if words.search(said):
+                operands = [one for one in members if not isinstance(one, Opaque)]
+                self._by = [_put(form, {"y": y}) for form, y in product(forms, operands)]
+                return
+        is_step = bool(_step(said))
         match members:
-            case (syntax.Name(name), PrintedFigure() as figure) if not _step(name):
+            case (syntax.Name("T" | "tau" | "temperature"), PrintedFigure() as figure) if (
+                self._is_tempered
+            ):
+                self._by = [_put(_TEMPERED, {"y": figure})]
+                return
+            case (syntax.Name(name), PrintedFigure() as figure) if not (is_step or _step(name)):
                 self._line(name, figure)
                 return
-            case (syntax.Name(name), _):
+            case (syntax.Name(name), _) if not is_step or _step(name):
                 said = f"{said} {name.replace('_', ' ')}" if len(said) < len(name) else name
         self._end_lines()
-        self._words = ""
         is_formula = not isinstance(members[0], syntax.Name | syntax.Array | PrintedFigure)
-        if values.is_value(value) and len(members) < 3:
+        if len(members) > 1 or values.is_value(value):
+            self._words = ""
+        if values.is_value(value) and (len(members) < 3 or is_step):
             self._take(_Block(value, is_worked=is_formula), said)
         elif not values.is_numeric(value):
             self._end_row()
@@ -200,25 +274,39 @@ class Steps:
     def _end_row(self) -> None:
         if len(self._row) >= _FEWEST:
             self._found += (step for steps in self._row for step in steps)
-        self._row, self._blocks = [], []
+        self._row, self._blocks, self._known = [], [], {}
 
     def _take(self, block: _Block, said: str) -> None:
         """Take a block that words call what a step makes of one before it, or the first of some."""
-        forms = _step(said)
-        block = replace(block, roles=_roles(said))
         like = [one for one in self._recent if one.labels == block.labels != ()][-1:]
         before = like or self._recent[-1:]
+        rows: Sequence[syntax.Tree] = ()
         if (
             before
             and len(values.shape(before[0].value)) == 2
             and len(values.shape(block.value)) == 1
         ):
-            # A row may be of one of a matrix, the only one whose order it keeps.
-            of_row = [replace(before[0], value=row) for row in syntax.inside(before[0].value)]
+            # A row may be of one of a matrix: that of its label, the only one whose order it keeps.
+            rows, said = _rows_said(before[0].value, said)
+        forms = _step(said)
+        block = replace(block, roles=_roles(said))
+        if rows:
+            of_row = [replace(before[0], value=row) for row in rows]
             before = [one for one in of_row if self._is_softmax_of(one, block, said)]
             before = before if len(before) == 1 else []
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
-        if is_softmax and any(self._is_softmax_of(one, block, said) for one in before):
+        if self._by and before:
+            is_tempered = _is_softmax(self._by[0])
+            if not is_tempered or self._is_softmax_of(before[0], block, said, self._by[0]):
+                steps = self._steps(self._by, before, block)
+                self._found += steps
+            if is_tempered:
+                # Others follow of the same scores.
+                self._by = []
+                return
+        elif self._is_tempered and _AT.search(said):
+            return
+        elif is_softmax and any(self._is_softmax_of(one, block, said) for one in before):
             steps = self._steps((_SOFTMAX_OF,), before, block)
             self._found += steps
         elif forms and like and not is_softmax:
@@ -231,18 +319,24 @@ class Steps:
             self._end_row()
             steps = []
         made = replace(block, made=steps[0].said if steps else None)
+        self._by = []
+        match forms:
+            case (syntax.Call(("mean" | "var" | "std") as name), *_) if not block.labels:
+                self._known[name] = block.value
         if values.shape(block.value):
             self._blocks.append(made)
             self._recent.append(made)
             self._is_softmax &= not (is_softmax and steps)
 
-    def _is_softmax_of(self, before: _Block, block: _Block, said: str) -> bool:
-        """Return whether a block can only be the softmax of one before, by what they are called
-        and by what it keeps of it whatever its digits are: scores may have been scaled or masked
-        in silence."""
+    def _is_softmax_of(
+        self, before: _Block, block: _Block, said: str, form: syntax.Tree | None = None
+    ) -> bool:
+        """Return whether a block can only be the softmax of one before, or that ``form`` of it, by
+        what they are called and by what it keeps of it whatever its digits are: scores may have
+        been scaled or masked in silence."""
         self._tries += 1
-        is_said = bool(_step(said))
-        softmax = syntax.Call("softmax", (before.value,))
+        is_said = bool(_step(said)) or form is not None
+        softmax = _put(form or _SOFTMAX_OF, {"x": before.value})
         is_called = is_said or bool(block.roles or (before.roles and not _OF.search(said)))
         return (
             is_called
@@ -253,7 +347,7 @@ class Steps:
             and values.shape(before.value) == values.shape(block.value) != ()
             and max(map(_decimals, values.texts(block.value))) >= _DECIMALS
             and joining.is_softmax(
-                softmax, before.value, block.value, is_plain=is_said and "scaled" in before.roles
+                softmax, before.value, block.value, is_said and "scaled" in before.roles, is_said
             )
         )
 
@@ -261,12 +355,21 @@ class Steps:
         self, forms: Sequence[syntax.Tree], operands: Sequence[_Block], block: _Block
     ) -> list[Step]:
         size = len(values.shape(block.value))
-        trees = (tree for operand in operands for tree in operand.readings)
+        trees = [tree for operand in operands for tree in operand.readings]
         return [
-            Step(self._order, _over(form, tree), block.value, self._where)
+            Step(self._order, said, block.value, self._where)
             for tree, form in product(trees, forms)
-            if size < 2 or (isinstance(form, syntax.Call) and form.function in _BY_ROWS)
+            if (size < 2 or (isinstance(form, syntax.Call) and form.function in _BY_ROWS))
+            and (len(values.shape(tree)) < 2 or not _is_of_vectors(form))
+            and (said := self._over(form, tree)) is not None
         ]
+
+    def _over(self, form: syntax.Tree, operand: syntax.Tree) -> syntax.Tree | None:
+        """A form of an operand, and of what was printed of it; None where that wasn't."""
+        known = {**self._known, "x": operand}
+        if not known.keys() >= {*syntax.names(form)} & _NAMES:
+            return None
+        return _put(form, known)
 
 
 def _lines(piece: Words) -> Iterator[tuple[str, PrintedFigure]]:
@@ -298,6 +401,33 @@ def _is_softmax(member: Member) -> bool:
     return False
 
 
+def _rows_said(matrix: syntax.Tree, said: str) -> tuple[Sequence[syntax.Tree], str]:
+    """Return the rows of a matrix that words may be of, the one with a label that they say, and
+    the words without it."""
+    rows = syntax.inside(matrix)
+    labels = [plain(label) for label in getattr(matrix, "rows_said", ())]
+    found = [
+        (row, match)
+        for row, label in zip(rows, labels, strict=False)
+        if label and (match := re.search(rf"(?<!\w){re.escape(label)}(?!\w)", said, re.I))
+    ]
+    if len(found) != 1 or (len(found[0][1][0]) < _WORD and plain(said) != found[0][1][0]):
+        return rows, said
+    ((row, match),) = found
+    return [row], said[: match.start()] + said[match.end() :]
+
+
+def _put(form: syntax.Tree, operands: Mapping[str, syntax.Tree]) -> syntax.Tree:
+    return syntax.renamed(form, lambda name: operands.get(name, syntax.Name(name)))
+
+
+def _is_of_vectors(form: syntax.Tree) -> bool:
+    """Return whether of a matrix it may be meant by rows."""
+    return any(
+        isinstance(part, syntax.Call) and part.function in _OF_VECTORS for part in syntax.walk(form)
+    ) or not _KINDS.isdisjoint(syntax.names(form))
+
+
 def _step(said: str) -> Sequence[syntax.Tree]:
     """The forms of what words say is done to a block x, if that is a step and all they say."""
     for pattern, forms in _READ:
@@ -305,7 +435,3 @@ def _step(said: str) -> Sequence[syntax.Tree]:
             rest = said[: match.start()] + said[match.end() :]
             return forms if _BESIDE.fullmatch(rest) else ()
     return ()
-
-
-def _over(form: syntax.Tree, operand: syntax.Tree) -> syntax.Tree:
-    return syntax.renamed(form, lambda _: operand)

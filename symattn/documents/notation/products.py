@@ -18,6 +18,7 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Link, Member, Named, Opaque, PrintedFigure, Words
 from symattn.expressions import syntax
 from symattn.expressions.syntax import Tree
+from symattn.spelling import about
 
 if TYPE_CHECKING:
     from symattn.documents.notation.grammar import Grammar
@@ -178,6 +179,13 @@ def _ends_with_letter(left: Tree) -> bool:
     return False
 
 
+def _about(member: Member, link: Link | None) -> Member:
+    """A member behind a link: behind "≈" zeros that end a whole number are not its digits."""
+    if link == "≈" and isinstance(member, PrintedFigure) and about(f"~{member.text}"):
+        return replace(member, text=f"~{member.text}")
+    return member
+
+
 @dataclass
 class OpenChain:
     """A chain that may begin or end with a link: ``= 0.5``, ``A =``."""
@@ -208,7 +216,8 @@ class OpenChain:
 
     def chain(self) -> Chain:
         """The chain as it is."""
-        members, links, spans = tuple(self.members), tuple(self.links), tuple(self.spans)
+        links, spans = tuple(self.links), tuple(self.spans)
+        members = tuple(map(_about, self.members, [self.before, *links]))
         return Chain(members, links, spans, after="≈" if self.after == "≈" else "=")
 
     @property
