@@ -53,6 +53,8 @@ _RESULT = re.compile(
     r"(?P<value>\s*[-+−]?(?:[.\d]+|\[(?:[-+−]?[.\d]++(?:e[-+]?\d++)?|[\s,\[\]])*\]))"
     r"[ \t]*(?:#[^\n]*)?\s*\Z"
 )
+#: What a comment says of an array behind it.
+_BESIDE = re.compile(r"(?<=\])\s*(?:→|⇒|←|-+>|=>|<-+|—|–|#|\().*")
 #: How far floats of 64 bits and of 32 may be from what they stand for; what computes in these.
 _DOUBLE, _SINGLE = arb("1e-10"), arb("2e-6")
 _IN_SINGLE = re.compile(r"\b(?:torch|tensorflow|tf|jax|jnp|nn|float32)\b")
@@ -289,10 +291,12 @@ class _Turn:
         """Take lines of comments that say what a statement shows; return whether they do."""
         if not found or not lines:
             return False
-        first = lines[0]
+        first, *rest = [
+            line[: m.start()] if (m := _BESIDE.search(line.string)) else line for line in lines
+        ]
         says = _SAYS.match(first.string)
         assert says is not None
-        tokens = [*_tokens([first[says.end() :], *lines[1:]])]
+        tokens = [*_tokens([first[says.end() :], *rest])]
         name = _target(found[-1])
         if len(tokens) > 1 and tokens[0].word == name:
             del tokens[0]
@@ -358,11 +362,17 @@ def _target(one: Shown) -> str:
 
 
 def _joined(found: Sequence[Shown]) -> Iterator[Shown]:
-    """Yield what a statement shows, each line by itself, and all together."""
-    yield from found
+    """Yield what a statement shows, each line by itself, and all together; and its numbers without
+    words."""
+    whole = [*found]
     if len(found) > 1:
         together = tuple(token for one in found for token in one.tokens)
-        yield Shown(found[0].node, found[0].piece, together, "printed")
+        whole.append(Shown(found[0].node, found[0].piece, together, "printed"))
+    yield from whole
+    for one in whole:
+        numbers = tuple(token for token in one.tokens if not isinstance(token, str))
+        if 0 < len(numbers) < len(one.tokens):
+            yield replace(one, tokens=numbers)
 
 
 def _is_shape(one: Shown, tokens: Sequence[_Token]) -> bool:

@@ -228,14 +228,14 @@ class Corrections:
         one, tree, _, any_of = block.best
         self._take(block, one, tree, any_of, ())
 
-    def since(self, span: Span) -> int:
+    def since(self, start: int) -> int:
         """Return where the section of a place begins."""
-        place = bisect_right(self._headings, span.start)
+        place = bisect_right(self._headings, start)
         return self._headings[place - 1] if place else 0
 
     def copied(self, number: ArticleNumber) -> Iterator[Claimed]:
         """A number that claims nothing else, and repeats a wrong figure of its section."""
-        at, text, since = number.span.start, number.text, self.since(number.span)
+        at, text, since = number.span.start, number.text, self.since(number.span.start)
         found = [one for one in self._copies.get(text, ()) if since <= one.start < at]
         if found and text not in self._right and at not in self._at:
             copy = found[-1]
@@ -309,15 +309,15 @@ class Corrections:
                 return None
             roots.add(start)
             return other
-        if not isinstance(part, PrintedFigure):
+        if not isinstance(part, PrintedFigure | ExactNumber) or (start := begin(part)) < 0:
             return None
-        known = self._at.get(part.span.start)
+        known = self._at.get(start)
         if known is None and part.text not in self._right:
             known = self._by_text.get(part.text)
-            if known and information(part.text) < _TELLING and known[1] < self.since(part.span):
+            if known and information(part.text) < _TELLING and known[1] < self.since(start):
                 # Of two digits another figure of another section may be.
                 return None
-        if known is None or part.span.start < known[1]:
+        if known is None or start < known[1]:
             return None
         number, root = known
         roots.add(root)

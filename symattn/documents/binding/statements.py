@@ -65,6 +65,8 @@ from symattn.spelling import written
 #: Of one expression no more readings are taken, of a name no more of its last meanings, and names
 #: are unfolded no deeper: work is bounded, whatever an article defines by what.
 _READINGS, _MEANINGS, _DEEPEST = 32, 4, 4
+#: Numbers with so many decimals were seldom chosen.
+_FINE = 3
 #: What has more figures is not closed over.
 _FIGURES = 1024
 #: The names of an entry or a row by its number.
@@ -79,7 +81,8 @@ _SOFTMAX = re.compile(r"(?:\w+\s*=\s*)?(?:[\w.]+\.)?softmax\(([^(),]*)(?:,[^()]*
 #: A label of so many characters says what a block is, and its words beside that no more.
 _LABEL = 60
 _NEUTRAL = re.compile(
-    r"(?:(?:the|our|final|step|matrix|result|so|now|then|this|is|are|becomes?|gives?|get|we)\b"
+    r"(?:(?:the|our|final|step|matrix|result|so|now|then|this|is|are|becomes?|gives?|get|we"
+    r"|row-?wise|(?:per|by|for each|over each|to each|along) rows?)\b"
     r"|[^A-Za-z])*+",
     re.I,
 )
@@ -138,6 +141,8 @@ class _Stated:
     where: str
     is_code: bool = False
     section: int = 0
+    #: Whether it is given to a name that was computed: it may be what came of it.
+    is_anew: bool = False
 
 
 @dataclass
@@ -256,7 +261,7 @@ class Statements:
             and not is_comment
             and not (kind == "output" and self._shown)
         ):
-            self._define(head, rest, chain, kind)
+            self._define(head, rest, chain, kind, where)
         elif not chain.is_code:
             self._label(rest[-1], head)
         if isinstance(head, syntax.Array) and values.is_value(rest[-1]):
@@ -336,7 +341,9 @@ class Statements:
         self._meanings[label.name].append(_Meaning(self._order, value, is_label=True, said=label))
         return label
 
-    def _define(self, head: Member, rest: Sequence[Member], chain: Chain, kind: str) -> None:
+    def _define(
+        self, head: Member, rest: Sequence[Member], chain: Chain, kind: str, where: str
+    ) -> None:
         if (made := by_letters(head, rest[0])) is not None:
             # S_ij = q_i k_j defines S.
             head, rest = syntax.Name(made[0]), [made[1], *rest[1:]]
@@ -349,6 +356,8 @@ class Statements:
         results = [one for one in rest if values.is_value(one)]
         value = results[-1] if results and not (chain.is_code and trees) else None
         if value is not None and chain.is_code and kind == "code":
+            section = len(self._headings)
+            self._stated.append(_Stated(self._order, head, value, where, True, section, True))
             value = syntax.replaced(value, _exact)
         tree = None if not trees or isinstance(trees[0], Opaque) else trees[0]
         is_label = chain.links[0] == ":"
@@ -559,7 +568,11 @@ class Statements:
         if is_again and not values.shape(stated.value):
             return ()
         at = last.order if stated.is_code or is_again else order
-        return self._closed(last.tree, at, stated.is_code, 1)
+        closed = self._closed(last.tree, at, stated.is_code, 1)
+        # What came of numbers has more decimals than these, or many.
+        fine = _decimals(stated.value)
+        least = fine - (fine < _FINE)
+        return [one for one in closed if not stated.is_anew or _decimals(one) <= least]
 
     def _is_value_of(self, name: syntax.Tree, stated: _Stated) -> bool:
         """Return whether a name has elsewhere just the value that is stated."""
@@ -568,16 +581,18 @@ class Statements:
         return any(one.value is not None and values.texts(one.value) == texts for one in known)
 
     def _before(self, name: syntax.Tree, order: int) -> list[_Meaning]:
-        """The meanings of a name before a chain; where it has none, of the part in attention that
-        it says it has, if one name alone has that."""
+        """The meanings of a name before a chain; where no value was printed of it, of the part in
+        attention that it says it has, if one name alone has that."""
         exact, role = _key(name), _role(name)
+        found: list[list[_Meaning]] = []
         for key in (exact, role):
             known = self._meanings.get(key, [])
             before = known[: bisect_left(known, order, key=lambda one: one.order)]
             named = {_key(one.said) for one in before if one.said is not None} - {role}
             if before and (key == exact or len(named) < 2):
-                return before
-        return []
+                found.append(before)
+        printed = (before for before in found if before[-1].value is not None)
+        return next(printed, found[0] if found else [])
 
     def _closed(self, tree: Member, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         """The readings of an expression as one of numbers, the plainest first."""
@@ -885,6 +900,12 @@ def _exact(part: syntax.Tree) -> syntax.Tree | None:
         case PrintedFigure(text, span) if text != MINUS_INFINITY:
             return ExactNumber(text.removeprefix("+"), span)
     return None
+
+
+def _decimals(tree: syntax.Tree) -> int:
+    """Return how many decimals the numbers of an expression have at most."""
+    numbers = (part for part in syntax.walk(tree) if isinstance(part, syntax.Literal))
+    return max((written(one.text).decimals for one in numbers), default=0)
 
 
 def _shape(tree: syntax.Tree) -> Shape | None:
