@@ -16,9 +16,10 @@ find some more mistakes, and refute a right figure for every twenty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+import operator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from flint import arb, arb_mat
 
@@ -29,6 +30,7 @@ from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rationals import PrintedNumber, read_printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.programs import nodes
+from symattn.programs.backward import RULES, flows
 from symattn.programs.enclosures import BallMatrices, Enclosure
 from symattn.programs.nodes import Node, Run
 from symattn.programs.program import Program, Special
@@ -116,14 +118,11 @@ class Operands:
         balls = [self._unknown(x) if y is None else y for x, y in zip(texts, balls, strict=True)]
         if all(ball is None or ball.is_exact() for ball in balls):
             return None
-        found: arb_mat | None = None
-        for choice in _apart(tree, balls):
-            given = {f"operand_{k}": ball for k, ball in enumerate(choice)}
-            matrix = self._enclosed(_named(tree, given), given)
-            if matrix is None:
-                return None
-            found = matrix if found is None else _union(found, matrix)
-        return found
+        # The same number is one unknown wherever it stands.
+        keys = [*zip(texts, (y is None for y in known or balls), strict=True)]
+        names = [f"operand_{keys.index(key)}" for key in keys]
+        given = dict(zip(names, balls, strict=True))
+        return self._enclosed(_named(tree, zip(names, balls, strict=True)), given)
 
     def coming(self, tree: syntax.Tree, figures: Sequence[str]) -> list[bool] | None:
         """Return which printed figures the expression may come to, by rows of its grid; None where
@@ -172,7 +171,7 @@ class Operands:
         try:
             with precision(FIRST):
                 rounded = _Rounded({}, (), (), part=self._part, by_name=given or {})
-                return rounded.run[rounded.lower_tree(tree)].filled(arb("-inf"))
+                return rounded.enclosed(rounded.lower_tree(tree)).filled(arb("-inf"))
         except SymattnError:
             return None
 
@@ -201,48 +200,6 @@ class Operands:
 
 #: With so many digits a number goes into what is computed from it.
 _DIGITS = 30
-#: Into so many parts each number is cut that stands in several places, by how many there are.
-_PARTS = {1: 16, 2: 6, 3: 4}
-
-
-def _apart(tree: syntax.Tree, balls: Sequence[arb | None]) -> Iterator[Sequence[arb | None]]:
-    """The operands, part by part where a number stands in several places: it is one unknown in
-    all of them, as in ``e^0.7 / (e^0.7 + 1)``, and balls count it as many."""
-    texts = [literal.text for literal in literals(tree)]
-    single = {literal.text for literal in _outside(tree)}
-    shared = [
-        text
-        for text in dict.fromkeys(texts)
-        if text in single and texts.count(text) > 1 and (ball := balls[texts.index(text)])
-        if not ball.is_exact()
-    ]
-    if len(shared) not in _PARTS:
-        yield balls
-        return
-    count = _PARTS[len(shared)]
-    cut = [_cut(balls[texts.index(text)], count) for text in shared]
-    for parts in product(*cut):
-        by_text = dict(zip(shared, parts, strict=True))
-        yield [by_text.get(text, ball) for text, ball in zip(texts, balls, strict=True)]
-
-
-def _outside(tree: syntax.Tree) -> Iterator[syntax.Literal]:
-    """The numbers that stand in no array: entries of one may be the same by chance."""
-    if isinstance(tree, syntax.Literal):
-        yield tree
-    for part in () if isinstance(tree, syntax.Array) else syntax.inside(tree):
-        yield from _outside(part)
-
-
-def _cut(ball: arb | None, count: int) -> list[arb]:
-    assert ball is not None
-    step = ball.rad() / count
-    return [arb(ball.mid() + (2 * k + 1 - count) * step, step) for k in range(count)]
-
-
-def _union(x: arb_mat, y: arb_mat) -> arb_mat:
-    entries = [a.union(b) for a, b in zip(x.entries(), y.entries(), strict=True)]
-    return arb_mat(x.nrows(), x.ncols(), entries)
 
 
 def _may_be(difference: arb, relation: str) -> bool:
@@ -254,9 +211,9 @@ def _may_be(difference: arb, relation: str) -> bool:
     return not (difference > 0 if relation.endswith("=") else difference >= 0)
 
 
-def _named(tree: syntax.Tree, given: Mapping[str, arb | None]) -> syntax.Tree:
+def _named(tree: syntax.Tree, given: Iterable[tuple[str, arb | None]]) -> syntax.Tree:
     """An expression whose numbers have names, but those that are what they say."""
-    rest = iter(given.items())
+    rest = iter(given)
 
     def by(part: syntax.Tree) -> syntax.Tree | None:
         if not isinstance(part, syntax.Literal):
@@ -272,6 +229,16 @@ def _ball(printed: PrintedNumber, part: int) -> arb:
     return arb(printed.value) + arb(0, arb(printed.unit / part))
 
 
+def _middle(matrix: arb_mat) -> arb_mat:
+    middles = [entry.mid() for entry in matrix.entries()]
+    return arb_mat(matrix.nrows(), matrix.ncols(), middles)
+
+
+#: Of so many entries slopes are taken, through these operations.
+_CENTRED = 64
+_SMOOTH = frozenset(RULES) - {"maximum", "above", "rowmax", "hide"}
+
+
 @dataclass(frozen=True)
 class _Rounded(Program):
     """A program without quantities, whose rounded numbers are inputs: balls.
@@ -283,31 +250,65 @@ class _Rounded(Program):
     part: int = 2
     by_name: Mapping[str, arb | None] = field(default_factory=dict)
     balls: dict[int, Enclosure] = field(default_factory=dict)
+    #: The inputs by what stands there.
+    inputs: dict[syntax.Tree, Node] = field(default_factory=dict)
 
     @property
     def run(self) -> Run[Enclosure]:
         """A run with these balls."""
         return Run(_Wide(), lambda node: self.balls.get(node.serial))
 
+    def enclosed(self, node: Node) -> Enclosure:
+        """All that a node may come to. An input that stands in several places, as in ``e^0.7 /
+        (e^0.7 + 1)``, is one unknown, which balls count as many: of what is smooth, the middle and
+        the slopes tell more (the mean value form of R. E. Moore, 1966)."""
+        found, size = self.run[node], node.grid[0] * node.grid[1]
+        graph = nodes.ancestors([node])
+        often = Counter(operand.serial for one in graph for operand in one.operands)
+        again = [one for one in graph if one.serial in self.balls and often[one.serial] > 1]
+        leaves = {one.serial: self.balls[one.serial] for one in graph if one.serial in self.balls}
+        is_smooth = {one.op for one in graph if one.operands} <= _SMOOTH
+        is_known = not any(ball.masked for ball in leaves.values())
+        if not again or size > _CENTRED or not (is_smooth and is_known):
+            return found
+        middles = {at: Enclosure(_middle(ball.matrix)) for at, ball in leaves.items()}
+        middle = replace(self, balls=middles).run[node].matrix.entries()
+        start, entries = nodes.given("upstream", node.shape), found.matrix.entries()
+        slopes = flows(node, start)
+        for k, wide in enumerate(entries):
+            first = Enclosure(arb_mat(*node.grid, [int(k == j) for j in range(size)]))
+            run = replace(self, balls={**self.balls, start.serial: first}).run
+            near = middle[k]
+            for at, ball in leaves.items():
+                slope = run[slopes[at]].matrix.entries() if at in slopes else []
+                offs = (ball.matrix - middles[at].matrix).entries()
+                near += sum(map(operator.mul, slope, offs), arb(0))
+            if near.is_finite() and wide.overlaps(near):
+                entries[k] = wide.intersection(near) if wide.is_finite() else near
+        return Enclosure(arb_mat(*node.grid, entries))
+
     def lowered(self, tree: syntax.Tree, special: Special) -> Node:
         match tree:
             case syntax.Name(name) if (ball := self.by_name.get(name)) is not None:
-                return self._input((), [ball])
+                return self._input(tree, (), [ball])
             case syntax.Literal(digits) if not self.by_name and (printed := _rounded(digits)):
-                return self._input((), [_ball(printed, self.part)])
+                return self._input(tree, (), [_ball(printed, self.part)])
             case syntax.Array((syntax.Array(first), *_) as rows):
                 entries = [entry for row in rows for entry in syntax.inside(row)]
-                return self._input((len(rows), len(first)), list(map(self._entry, entries)))
+                return self._input(tree, (len(rows), len(first)), map(self._entry, entries))
             case syntax.Array(entries):
-                return self._input((len(entries),), list(map(self._entry, entries)))
+                return self._input(tree, (len(entries),), map(self._entry, entries))
         return super().lowered(tree, special)
 
-    def _input(self, shape: Shape, entries: Sequence[arb | None]) -> Node:
-        node = nodes.given("operand", shape)
-        masked = frozenset(k for k, entry in enumerate(entries) if entry is None)
-        flat = [arb(0) if entry is None else entry for entry in entries]
-        self.balls[node.serial] = Enclosure(arb_mat(*grid(shape), flat), masked)
-        return node
+    def _input(self, tree: syntax.Tree, shape: Shape, balls: Iterable[arb | None]) -> Node:
+        # The sides of a comparison may be two of the same digits.
+        if tree not in self.inputs or not self.by_name:
+            node, entries = nodes.given("operand", shape), [*balls]
+            masked = frozenset(k for k, entry in enumerate(entries) if entry is None)
+            flat = [arb(0) if entry is None else entry for entry in entries]
+            self.balls[node.serial] = Enclosure(arb_mat(*grid(shape), flat), masked)
+            self.inputs[tree] = node
+        return self.inputs[tree]
 
     def _entry(self, tree: syntax.Tree) -> arb | None:
         """An entry of an array; None of a masked score."""

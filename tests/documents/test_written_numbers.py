@@ -134,7 +134,10 @@ LATEX = {
     r"\boxed{A = 0.5}": ["A = 0.5"],
     r"\boxed{0.1 + 0.2} = 0.3": ["0.1 + 0.2 = 0.3"],
     r"\underbrace{0.1 + 0.2}_{\text{first}} + 0.3 = 0.6": ["0.1 + 0.2 + 0.3 = 0.6"],
-    r"x \xrightarrow{\text{softmax}} [0.5, 0.5]": ["x → [0.5, 0.5]"],
+    r"x \xrightarrow{} [0.5, 0.5]": ["x → [0.5, 0.5]"],
+    r"x \xrightarrow{\text{softmax}} [0.5, 0.5]": [],
+    r"x \quad \xrightarrow{\times \frac{1}{2}} \quad [0.5]": ["x * (1 / 2) → [0.5]"],
+    r"x \quad - \quad [0.5] = 2 \quad -y = 3": ["x - [0.5] = 2", "-y = 3"],
     r"A \overset{d}{=} \left[\begin{array}{c|c} 1 & 2 \\ \hline 3 & 4 \end{array}\right]": [
         "A = [[1, 2], [3, 4]]"
     ],

@@ -24,6 +24,7 @@ from typing import TypeGuard
 from symattn.documents.binding import joining, roles, values, workings
 from symattn.documents.binding.analogy import Columns
 from symattn.documents.binding.definitions import by_letters
+from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
 from symattn.documents.binding.stated import (
@@ -65,6 +66,8 @@ from symattn.spelling import written
 #: Of one expression no more readings are taken, of a name no more of its last meanings, and names
 #: are unfolded no deeper: work is bounded, whatever an article defines by what.
 _READINGS, _MEANINGS, _DEEPEST = 32, 4, 4
+#: An analogy is borne out by more bits of the figures that come.
+_BORNE_OUT = 6.0
 #: Numbers with so many decimals were seldom chosen.
 _FINE = 3
 #: What has more figures is not closed over.
@@ -490,13 +493,20 @@ class Statements:
         for one in self._stated:
             for alike in self._columns.alike(one.said, one.value):
                 came: list[bool] = []
+                told: list[str] = []
                 for x in alike:
                     texts, order = values.texts(x.value), max(x.order, one.order)
                     forms = self._closed(x.said, order, one.is_code, 0)[:_MEANINGS]
                     charge(len(texts) * sum(map(size, forms)))
                     found = (OPERANDS.coming(numbers(form), texts) for form in forms)
-                    came += max((y for y in found if y is not None), key=sum, default=[])
-                if sum(came) * 3 >= 2 * sum(len(values.texts(x.value)) for x in alike) > 0:
+                    told += texts
+                    came += max(
+                        (y for y in found if y is not None), key=sum, default=[False] * len(texts)
+                    )
+                bits = sum(
+                    information(text) for text, comes in zip(told, came, strict=True) if comes
+                )
+                if sum(came) * 3 >= 2 * len(told) and bits > _BORNE_OUT:
                     for x in alike:
                         order = max(x.order, one.order)
                         yield _Stated(order, x.said, x.value, one.where, one.is_code, one.section)

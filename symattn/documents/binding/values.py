@@ -94,9 +94,7 @@ def with_powers(
         match part:
             case syntax.Power(base, exponent) if is_square(sizes(base)):
                 return multiplied(base, exponent)
-            case syntax.Power(PrintedFigure() as base, syntax.Literal(text) as times) if (
-                "." in text and not _ROOTS.fullmatch(text)
-            ):
+            case syntax.Power(PrintedFigure() as base, times) if _is_broken(times):
                 product = syntax.Binary("*", times, syntax.Call("log", (base,)))
                 return syntax.Call("exp", (product,))
             case syntax.Call("softmax", (syntax.Array(rows),)) if all(
@@ -110,6 +108,16 @@ def with_powers(
         return syntax.replaced(tree, product)
     except UnreadPower:
         return Opaque(syntax.text(tree), figures=tuple(figures(tree)))
+
+
+def _is_broken(exponent: syntax.Tree) -> bool:
+    """Return whether it is no whole number, nor one with a half."""
+    match exponent:
+        case syntax.Literal(text):
+            return "." in text and not _ROOTS.fullmatch(text)
+        case syntax.Binary(op, syntax.Literal(), syntax.Literal(text)):
+            return op == "/" and text != "2"
+    return False
 
 
 def is_square(size: Shape | None) -> bool:

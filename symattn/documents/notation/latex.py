@@ -98,8 +98,20 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
             at = _after_arguments(tokens, partners, at, 1)
             _flatten(tokens, partners, gone, at)
         elif text in ARROWS:
-            at = _after_arguments(tokens, partners, at, 1)
-            kept.append(token._replace(kind="relation", text=ARROWS[text]))
+            end = _after_arguments(tokens, partners, at, 1)
+            label = _shown(tokens[_after_arguments(tokens, partners, at, 0) + 1 : end - 1], string)
+            at = end
+            link = token._replace(kind="relation", text=ARROWS[text])
+            if label and label[0].kind == "operator":
+                # What is done to it: the arrow leads from what comes of that.
+                while kept and kept[-1].kind == "separator" and kept[-1].text == "quad":
+                    kept.pop()
+                kept += [*label, link]
+            elif label and link.text != "=":
+                first, last = label[0].start, label[-1].end
+                kept.append(NotationToken("words", string[first:last], first, last))
+            else:
+                kept.append(link)
         elif text in BRACES:
             if at < len(tokens):
                 braced.add(partners[at])
@@ -230,6 +242,12 @@ def _laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
         elif partners[at] > at:
             flat.extend(tokens[at : partners[at] + 1])
             at = partners[at]
+        elif token.text == "quad" and (
+            (flat and flat[-1].kind == "operator")
+            or [one.kind for one in tokens[at + 1 : at + 3]] == ["operator", "separator"]
+        ):
+            # A wide space on both sides of an operator is none between formulas.
+            pass
         else:
             flat.append(token)
         at += 1
