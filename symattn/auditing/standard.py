@@ -20,7 +20,7 @@ from symattn.expressions.elementary import Elementwise
 from symattn.limits import PLACES
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.rationals import MINUS_INFINITY, PrintedNumber
+from symattn.numbers.rationals import HIDDEN, MINUS_INFINITY, PrintedNumber
 from symattn.numbers.reading import MASKED as MASKED_ENTRY
 from symattn.numbers.reading import Masked
 from symattn.numbers.rounding import RoundingMode
@@ -198,8 +198,8 @@ class Standard:
         """
         masked = entry.is_masked
         if masked or printed is None:
-            same = masked and printed is None
-            correct = MINUS_INFINITY if masked else str(entry.value)
+            same = printed is None and (masked or entry.ball(FIRST) < HIDDEN)
+            correct = MINUS_INFINITY if masked or same else str(entry.value)
             return Judgement(Verdict.HOLDS if same else Verdict.REFUTED, correct)
         verdict = self.verdict(entry, printed)
         try:

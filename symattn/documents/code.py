@@ -204,8 +204,10 @@ class Codes:
             pieces: tuple[Piece, ...] = event.pieces
             line = event.node.end_lineno or 0
             if event.source is parsed and line not in taken and line in parsed.comments:
-                taken.add(line)
-                pieces = self._remarked(event, parsed.comments[line])
+                whole = _whole(parsed, line)
+                taken.update(whole)
+                lines = [parsed.comments[one] for one in whole]
+                pieces = self._remarked(event, Text.joined(lines, "\n"))
             yield Passage("code", pieces)
         yield from self._comments(parsed, taken, range(before, 1 << 30))
 
@@ -235,6 +237,20 @@ class Codes:
         taken.update(left)
         for run in runs(left, lambda above, line: line == above + 1):
             yield from grids.passages([parsed.comments[line] for line in run], "code")
+
+
+def _whole(parsed: ProgramSource, line: int) -> Sequence[int]:
+    """Return the lines of a comment that stands behind a statement: an array in it ends below."""
+    begun = {
+        node.lineno for body in parsed.body for node in ast.walk(body) if hasattr(node, "lineno")
+    }
+    lines, text = [line], parsed.comments[line].string
+    while text.count("[") > text.count("]") and (following := lines[-1] + 1) not in begun:
+        if following not in parsed.comments:
+            return [line]
+        lines.append(following)
+        text += parsed.comments[following].string
+    return lines if text.count("[") == text.count("]") else [line]
 
 
 def may_be_python(language: str) -> bool:

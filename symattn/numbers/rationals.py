@@ -194,6 +194,8 @@ class PrintedNumber:
 
 #: A masked score, printed as minus infinity.
 MINUS_INFINITY = "-inf"
+#: Below this a score is hidden as by minus infinity: programs add -1e9 to it, or -1e4.
+HIDDEN = -9999
 
 
 def read_printed(raw: object) -> PrintedNumber | None:

@@ -27,7 +27,7 @@ from symattn.errors import Malformed, SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, grid
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.rationals import PrintedNumber, read_printed
+from symattn.numbers.rationals import HIDDEN, PrintedNumber, read_printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.programs import nodes
 from symattn.programs.backward import RULES, flows
@@ -144,7 +144,7 @@ class Operands:
         except Malformed:
             return None
         return [
-            near == arb("-inf") if figure is None else self._may_be(figure, near)
+            near < HIDDEN if figure is None else self._may_be(figure, near)
             for figure, near in zip(printed, entries, strict=True)
         ]
 

@@ -352,13 +352,13 @@ class Statements:
             head, rest = syntax.Name(made[0]), [made[1], *rest[1:]]
         if not _is_name(head):
             return
-        # Numbers that are worked out are those of one place, and define nothing; in code all does.
-        trees = [
-            one for one in rest if _is_formula(one) and (chain.is_code or not values.is_closed(one))
-        ]
         results = [one for one in rest if values.is_value(one)]
-        value = results[-1] if results and not (chain.is_code and trees) else None
-        if value is not None and chain.is_code and kind == "code":
+        # Numbers that are worked out there are those of one place, and define nothing; in code all
+        # does.
+        is_all = chain.is_code or not results
+        trees = [one for one in rest if _is_formula(one) and (is_all or not values.is_closed(one))]
+        value = results[-1] if results else None
+        if value is not None and chain.is_code and kind == "code" and not trees:
             section = len(self._headings)
             self._stated.append(_Stated(self._order, head, value, where, True, section, True))
             value = syntax.replaced(value, _exact)
@@ -668,10 +668,11 @@ class Statements:
         found: list[syntax.Tree] = []
         computed: list[syntax.Tree] = []
         for one in known:
-            if one.value is not None:
+            forms = self._closed(one.tree, one.order, is_code, depth + 1) if one.tree else []
+            # A comment behind a statement of a program tells of what it computes.
+            if one.value is not None and not (forms and one.is_code):
                 found.append(one.value)
-            if one.tree is not None:
-                computed += self._closed(one.tree, one.order, is_code, depth + 1)
+            computed += forms
             if not (found or computed):
                 return []
         if not is_code:

@@ -295,14 +295,15 @@ class Steps:
             before = [one for one in of_row if self._is_softmax_of(one, block, said)]
             before = before if len(before) == 1 else []
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
-        if self._by and before:
-            is_tempered = _is_softmax(self._by[0])
-            if not is_tempered or self._is_softmax_of(before[0], block, said, self._by[0]):
-                steps = self._steps(self._by, before, block)
-                self._found += steps
+        by, self._by = self._by if before else [], []
+        is_tempered = bool(by) and _is_softmax(by[0])
+        if is_tempered and not self._is_softmax_of(before[0], block, said, by[0]):
+            by = []
+        if by:
+            steps = self._steps(by, before, block)
+            self._found += steps
             if is_tempered:
                 # Others follow of the same scores.
-                self._by = []
                 return
         elif self._is_tempered and _AT.search(said):
             return
@@ -319,7 +320,6 @@ class Steps:
             self._end_row()
             steps = []
         made = replace(block, made=steps[0].said if steps else None)
-        self._by = []
         match forms:
             case (syntax.Call(("mean" | "var" | "std") as name), *_) if not block.labels:
                 self._known[name] = block.value

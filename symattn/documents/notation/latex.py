@@ -99,16 +99,16 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
             _flatten(tokens, partners, gone, at)
         elif text in ARROWS:
             end = _after_arguments(tokens, partners, at, 1)
-            label = _shown(tokens[_after_arguments(tokens, partners, at, 0) + 1 : end - 1], string)
+            shown = _shown(tokens[_after_arguments(tokens, partners, at, 0) + 1 : end - 1], string)
             at = end
             link = token._replace(kind="relation", text=ARROWS[text])
-            if label and label[0].kind == "operator":
+            if shown and shown[0].kind == "operator":
                 # What is done to it: the arrow leads from what comes of that.
                 while kept and kept[-1].kind == "separator" and kept[-1].text == "quad":
                     kept.pop()
-                kept += [*label, link]
-            elif label and link.text != "=":
-                first, last = label[0].start, label[-1].end
+                kept += [*shown, link]
+            elif shown and link.text != "=":
+                first, last = shown[0].start, shown[-1].end
                 kept.append(NotationToken("words", string[first:last], first, last))
             else:
                 kept.append(link)

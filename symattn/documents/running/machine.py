@@ -165,6 +165,9 @@ class Machine(Evaluation):
                 case ast.Call(args=given):
                     is_alone = isinstance(node, ast.Expr) and node.value is part
                     changed = given if is_alone or self.telling is None else []
+                case ast.For(iter=of) if any(map(_is_change, ast.walk(part))):
+                    # Items share their entries with what they are of.
+                    changed = [one for one in ast.walk(of) if isinstance(one, ast.Name)]
             for one in changed:
                 with suppress(KeyError):
                     spoiled.append(scope.find(rooted(one)))
@@ -499,3 +502,13 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 def _is_opaque(piece: Any) -> bool:
     return isinstance(piece, Chain) and isinstance(piece.members[0], Opaque)
+
+
+def _is_change(part: ast.AST) -> bool:
+    """Return whether it changes something in its place."""
+    match part:
+        case ast.AugAssign() | ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+            return True
+        case ast.Call(func=ast.Attribute(_, name)):
+            return CHANGING.fullmatch(name) is not None
+    return False
