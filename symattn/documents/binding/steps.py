@@ -228,6 +228,7 @@ class Steps:
             if words.search(said):
                 operands = [one for one in members if not isinstance(one, Opaque)]
                 self._by = [_put(form, {"y": y}) for form, y in product(forms, operands)]
+                self._words = f"{said} that"
                 return
         is_step = bool(_step(said))
         match members:
