@@ -118,8 +118,13 @@ class Operands:
         balls = [self._unknown(x) if y is None else y for x, y in zip(texts, balls, strict=True)]
         if all(ball is None or ball.is_exact() for ball in balls):
             return None
-        # The same number is one unknown wherever it stands.
-        keys = [*zip(texts, (y is None for y in known or balls), strict=True)]
+        # The same number is one unknown wherever it stands; one of few digits in a sum of products
+        # may be there twice by chance.
+        is_sum = all(map(_is_sum, syntax.walk(tree)))
+        keys = [
+            (text, y is None, k if is_sum and len(written(text).digits) < _TELLING else 0)
+            for k, (text, y) in enumerate(zip(texts, known or balls, strict=True))
+        ]
         names = [f"operand_{keys.index(key)}" for key in keys]
         given = dict(zip(names, balls, strict=True))
         return self._enclosed(_named(tree, zip(names, balls, strict=True)), given)
@@ -132,11 +137,7 @@ class Operands:
         >>> Operands().coming(parse("softmax([0.71, 0.00])"), ["0.67", "0.32"])
         [True, False]
         """
-        matrix = self.enclosure(tree, exact_ones(tree))
-        if matrix is None:
-            # Where nothing is rounded, no number stands for what it may have been.
-            matrix = self._enclosed(tree, {"": None})
-        entries = [] if matrix is None else matrix.entries()
+        entries = self._entries(tree)
         if len(entries) != len(figures):
             return None
         try:
@@ -147,6 +148,23 @@ class Operands:
             near < HIDDEN if figure is None else self._may_be(figure, near)
             for figure, near in zip(printed, entries, strict=True)
         ]
+
+    def may_vanish(self, tree: syntax.Tree) -> bool:
+        """Return whether an expression may come to zero, or to nothing that is known.
+
+        >>> from symattn.expressions.syntax import parse
+        >>> [Operands().may_vanish(parse(text)) for text in ("1/3 - 0.33", "0.3 - 0.4", "1/0")]
+        [True, False, True]
+        """
+        return all(not x.is_finite() or x.contains(0) for x in self._entries(tree))
+
+    def _entries(self, tree: syntax.Tree) -> list[arb]:
+        """All that the entries of an expression may be; nothing where it has no value."""
+        matrix = self.enclosure(tree, exact_ones(tree))
+        if matrix is None:
+            # Where nothing is rounded, no number stands for what it may have been.
+            matrix = self._enclosed(tree, {"": None})
+        return [] if matrix is None else matrix.entries()
 
     def middles(self, tree: syntax.Tree) -> list[str] | None:
         """The values of an expression, as its numbers are printed, by rows of its grid."""
@@ -198,8 +216,14 @@ class Operands:
         )
 
 
+#: So many digits tell a number from others.
+_TELLING = 3
 #: With so many digits a number goes into what is computed from it.
 _DIGITS = 30
+
+
+def _is_sum(part: syntax.Tree) -> bool:
+    return not isinstance(part, syntax.Call | syntax.Power) and getattr(part, "op", "") != "/"
 
 
 def _may_be(difference: arb, relation: str) -> bool:

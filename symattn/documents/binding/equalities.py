@@ -13,6 +13,7 @@ from symattn.documents.binding.bounds import bounds, same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.evidence import Kind
 from symattn.documents.binding.ledger import Candidate, Ledger
+from symattn.documents.binding.stated import unlike
 from symattn.documents.binding.subjects import Mention, Place, Speech, Subject
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 from symattn.expressions import syntax
@@ -217,6 +218,10 @@ class Equalities:
                             or any(self.ledger.agreement(one, member) == 1 for one in others)
                         )
                         self.ledger.work_out(side, member, 0.0 if is_open else inf)
+                        if self.ledger.agreement(side, member) == 1:
+                            for one in others if "→" not in links[:k] else ():
+                                if other := unlike(one, work, "≈" in links[: k - 1]):
+                                    self.ledger.work_out(other, member, 0.0)
                 self._value(
                     member, target, [self._worked(candidate, work) for candidate in candidates]
                 )

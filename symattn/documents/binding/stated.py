@@ -15,7 +15,7 @@ from itertools import product
 from math import isfinite, nan
 from typing import NamedTuple
 
-from symattn.documents.binding import values
+from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry
@@ -364,6 +364,43 @@ def numbers(tree: syntax.Tree) -> syntax.Tree:
     """An expression of numbers as the grammar has it, each with its place: no signs of percent,
     of masks or before the digits in them."""
     return syntax.replaced(tree, _number)
+
+
+def unlike(before: syntax.Tree, after: syntax.Tree, is_about: bool) -> syntax.Tree | None:
+    """Return the first of two sides of an equation, as it is meant, if they can't come to the same,
+    whatever their numbers were before they were rounded, which where it ``is_about`` so whole ones
+    may have been too. Of "2 * 3 = 6 * 4", a running sum, the second begins with the first; and
+    where terms are worked out, or kept, each says so itself.
+
+    >>> [unlike(*map(syntax.parse, sides), False) is not None for sides in (
+    ...     ("0.3 * 0.5", "0.25 * 0.5"), ("1 / 3", "0.33 * 1"), ("2 * 3", "6 * 4"))]
+    [True, False, False]
+    """
+    first = after
+    while inside := syntax.inside(first):
+        first = inside[0]
+    sums = workings.terms(before), workings.terms(after)
+    are_told = all(x == y or isinstance(y, syntax.Literal) for x, y in zip(*sums, strict=False))
+    may_be_whole = is_about and any("." not in one.text for one in literals(after))
+    if (are_told and len(sums[0]) == len(sums[1])) or may_be_whole:
+        return None
+    forms = (before, syntax.replaced(before, _to_base_two))
+    parts = {
+        (k, j): numbers(syntax.Binary("-", x, y))
+        for k, x in enumerate(forms)
+        for j, y in enumerate((after, first))
+    }
+    if any(map(OPERANDS.may_vanish, parts.values())):
+        return None
+    off = [OPERANDS.middles(parts[k, 0]) or ["inf"] for k in (0, 1)]
+    return min(zip(off, forms, strict=True), key=lambda one: max(abs(float(x)) for x in one[0]))[1]
+
+
+def _to_base_two(part: syntax.Tree) -> syntax.Tree | None:
+    match part:
+        case syntax.Call("log", (_,)):
+            return syntax.Binary("/", part, syntax.Call("log", (syntax.Literal("2"),)))
+    return None
 
 
 def begin(tree: syntax.Tree) -> int:

@@ -120,7 +120,13 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
         elif text in UPRIGHT:
             if end := _closing(tokens, partners, at):
                 inner = string[tokens[at].end : tokens[end].start]
-                kept.extend(_upright(inner, tokens, at, end, token))
+                behind = tokens[end + 1].kind if end + 1 < len(tokens) else "row"
+                is_unit = inner[:1].isspace() and bool(kept) and kept[-1].kind == "number"
+                if is_unit and behind in ("relation", "separator", "row", "other"):
+                    # "0.63 bits" is no product.
+                    kept.append(NotationToken("words", inner, tokens[at].end, tokens[end].start))
+                else:
+                    kept.extend(_upright(inner, tokens, at, end, token))
                 at = end + 1
         elif text in (r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"):
             kept.append(token._replace(text=r"\frac", spaced=token.spaced or spaced))
