@@ -376,9 +376,9 @@ def unlike(before: syntax.Tree, after: syntax.Tree, is_about: bool) -> syntax.Tr
     ...     ("0.3 * 0.5", "0.25 * 0.5"), ("1 / 3", "0.33 * 1"), ("2 * 3", "6 * 4"))]
     [True, False, False]
     """
-    first = after
-    while inside := syntax.inside(first):
-        first = inside[0]
+    begun = [after]
+    while isinstance(begun[-1], syntax.Binary):
+        begun.append(begun[-1].left)
     sums = workings.terms(before), workings.terms(after)
     are_told = all(x == y or isinstance(y, syntax.Literal) for x, y in zip(*sums, strict=False))
     may_be_whole = is_about and any("." not in one.text for one in literals(after))
@@ -388,7 +388,7 @@ def unlike(before: syntax.Tree, after: syntax.Tree, is_about: bool) -> syntax.Tr
     parts = {
         (k, j): numbers(syntax.Binary("-", x, y))
         for k, x in enumerate(forms)
-        for j, y in enumerate((after, first))
+        for j, y in enumerate(begun)
     }
     if any(map(OPERANDS.may_vanish, parts.values())):
         return None

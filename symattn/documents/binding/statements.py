@@ -181,6 +181,8 @@ class Statements:
     _section: int = 0
     #: Whether the words right before go on in a formula that was not read as one.
     _is_broken: bool = False
+    #: Whether what is announced are shapes.
+    _are_sizes: bool = False
     #: How much was stated before the last chain.
     _before_last: int = 0
     #: Whether work was too much to close all.
@@ -201,6 +203,8 @@ class Statements:
         text = piece.text
         if kind == "heading":
             self._headings.append(piece.span.start)
+        if kind == "heading" or text.rstrip().endswith((":", "：")):
+            self._are_sizes = bool(_SIZES.search(text))
         self._steps.words(piece)
         self._is_program = self._is_program and kind == "code"
         said = text.strip(" *_`\n")
@@ -234,7 +238,10 @@ class Statements:
         if self._words and not chain.is_code and isinstance(members[0], syntax.Name):
             # "Scaled scores" is one name.
             members[0] = _label(f"{self._words} {members[0].name}") or members[0]
-        is_comment = self._is_program and not chain.is_code
+        line = self._source.rfind("\n", 0, chain.span.start) + 1
+        is_comment = (
+            self._is_program and not chain.is_code and "#" in self._source[line : chain.span.start]
+        )
         if is_comment and chain.links == (":",) and _is_result(members[0]):
             del members[:-1]
         head, *rest = members
@@ -288,10 +295,12 @@ class Statements:
         words = self._words + self._above
         is_announced = self._words.endswith((":", "：")) or ":" in chain.links[-1:]
         start = chain.spans[-1].start
-        return bool(_SIZES.search(words)) or (
-            is_announced
+        return (
+            self._are_sizes
+            or bool(_SIZES.search(words))
+            or (is_announced
             and isinstance(pair, syntax.Array)
-            and self._source[start : start + 1] == "("
+            and self._source[start : start + 1] == "(")
         )
 
     def _equal(self, members: Sequence[Member], links: Sequence[Link], where: str) -> None:
@@ -556,6 +565,11 @@ class Statements:
         ):
             # "0.8 + top_p = 0.95" may be a list, "2x = 6" is solved for x.
             return ()
+        if isinstance(said, syntax.Indexed) and not stated.is_code:
+            # An entry that is printed elsewhere may be that of another example.
+            known = self._before(said.operand, order)
+            if known and known[-1].section != stated.section:
+                return ()
         if not _is_name(said):
             return self._closed(said, order, stated.is_code, 0)
         before = self._before(said, order)
@@ -570,6 +584,9 @@ class Statements:
             return ()
         is_weights = isinstance(last.tree, syntax.Call) and last.tree.function == "softmax"
         if last.section != stated.section and any(one.value is not None for one in before):
+            return ()
+        if is_size(syntax.text(said)):
+            # A size is given anew for each example.
             return ()
         if is_weights and not (isinstance(said, Named) or joining.has_shares(stated.value)):
             # What words call weights, and no name, may be scores.
