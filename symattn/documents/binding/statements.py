@@ -298,9 +298,11 @@ class Statements:
         return (
             self._are_sizes
             or bool(_SIZES.search(words))
-            or (is_announced
-            and isinstance(pair, syntax.Array)
-            and self._source[start : start + 1] == "(")
+            or (
+                is_announced
+                and isinstance(pair, syntax.Array)
+                and self._source[start : start + 1] == "("
+            )
         )
 
     def _equal(self, members: Sequence[Member], links: Sequence[Link], where: str) -> None:
@@ -362,10 +364,18 @@ class Statements:
         if not _is_name(head):
             return
         results = [one for one in rest if values.is_value(one)]
-        # Numbers that are worked out there are those of one place, and define nothing; in code all
-        # does.
-        is_all = chain.is_code or not results
-        trees = [one for one in rest if _is_formula(one) and (is_all or not values.is_closed(one))]
+        # Numbers that are worked out are those of one place, and define nothing, but in code, and in
+        # an array that no value follows.
+        trees = [
+            one
+            for one in rest
+            if _is_formula(one)
+            and (
+                chain.is_code
+                or not values.is_closed(one)
+                or (isinstance(one, syntax.Array) and not results)
+            )
+        ]
         value = results[-1] if results else None
         if value is not None and chain.is_code and kind == "code" and not trees:
             section = len(self._headings)

@@ -59,6 +59,7 @@ _BY = [
     )
 ]
 _TEMPERATURE, _TEMPERED = re.compile(r"temperatur|\bτ\b", re.I), syntax.parse("softmax(x / y)")
+_MASK, _ZERO = re.compile("mask", re.I), frozenset({"0", "0.0", "0.00", "0.000", "0.0000"})
 _AT = re.compile(r"(?i:temperature)|(?<!\w)[Tτ](?!\w)")
 _KINDS = frozenset({"mean", "var", "std"})
 _NAMES = _KINDS | {"x"}
@@ -156,6 +157,8 @@ class Steps:
     #: All blocks before, and whether a softmax was spoken of since the last.
     _recent: list[_Block] = field(default_factory=list)
     _is_softmax: bool = False
+    #: Whether a mask was spoken of since then.
+    _is_masked: bool = False
     _tries: int = 0
     #: The mean, the variance and the deviation that were printed of what steps are of.
     _known: dict[str, syntax.Tree] = field(default_factory=dict)
@@ -177,6 +180,7 @@ class Steps:
         self._subject(piece.text)
         self._is_tempered |= bool(_TEMPERATURE.search(piece.text))
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
+        self._is_masked |= bool(_MASK.search(piece.text))
         if lines:
             for label, figure in lines:
                 if _step(label):
@@ -327,6 +331,7 @@ class Steps:
         if values.shape(block.value):
             self._blocks.append(made)
             self._recent.append(made)
+            self._is_masked = False
             self._is_softmax &= not (is_softmax and steps)
 
     def _is_softmax_of(
@@ -343,6 +348,7 @@ class Steps:
             is_called
             and self._tries < _TRIES
             and not block.is_worked
+            and not (self._is_masked and _ZERO.isdisjoint(values.texts(block.value)))
             and before.roles <= _SCORES
             and block.roles <= _SHARES
             and values.shape(before.value) == values.shape(block.value) != ()

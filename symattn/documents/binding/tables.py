@@ -318,8 +318,8 @@ _SIGNS = {"×": "*", "·": "*", "*": "*", "x": "*", "÷": "/", "/": "/", "+": "+
 _BY = re.compile(r"(?P<sign>[×·*÷/]|[+−-](?=\s))\s*+[0-9][0-9.]*+")
 _SUM = re.compile(r"\W*+(?:(?:row|column)\s)?(?:sums?|Σ|∑)(?![^\W\d])\W*+[0-9.]*+\W*+", re.I)
 _EXP = re.compile(r"e\s?\^\W?\w++|exps?\b.*+|exponentials?", re.I)
-_TEMPERATURE = re.compile(r"\W*+(?:temperatur\w*+|temp|T|τ|温度)(?!\w)", re.I)
-_SHARES = re.compile(r"softmax|\bprob|概率", re.I)
+_TEMPERATURE = re.compile(r"\W*+(?:temperatur\w*+|temp|T|τ|\\?tau|温度)(?!\w)", re.I)
+_SHARES = re.compile(r"softmax|\b(?:prob|p_?\{?[0-9i])|概率", re.I)
 #: This part of a column has to come out, where only its head says how.
 _COMES_OUT = 0.66
 
@@ -385,7 +385,7 @@ def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
                 rows.append((syntax.Call("softmax", (scaled,)), value))
         # Shares of 0 and 1 are those of any vector at a low temperature.
         agreeing = [coming(*one, rounded=True) for one in rows if _tells(one[1])]
-        if len(rows) == len(table.rows) and any(one is not None and one.all() for one in agreeing):
+        if len(rows) > 1 and any(one is not None and one.all() for one in agreeing):
             yield from (_equation(*one) for one in rows)
             return
 
