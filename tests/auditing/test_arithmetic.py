@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from symattn.auditing.standard import Judgement
 from symattn.cases.case import make
 from symattn.cases.claims import read_claims
 from symattn.errors import Malformed
+from symattn.expressions.syntax import parse
+from symattn.programs.operands import Operands
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
@@ -368,3 +371,34 @@ def test_numbers_that_come_to_nothing_are_told_with_their_key(tmp_path):
     assert [(fault.line, fault.where) for fault in caught.value.faults] == [
         (9, "claims[1].as_printed"), (13, "claims[2].of")
     ]  # fmt: skip
+
+
+#: Smooth expressions in which x and y stand in several places.
+TWICE = (
+    "exp({x}) / (exp({x}) + exp({y}))", "({x} - {y}) / sqrt({x} * {y})", "{x} / ({x} + {y}) * {y}",
+    "[{x}, {y}] @ [{y}, {x}] / (norm([{x}, {y}]) * norm([{y}, {x}]))", "softmax([{x}, {y}, {x}])",
+    "([{x}, {y}, 1] - mean([{x}, {y}, 1])) / std([{x}, {y}, 1])", "log({x}) * {x} - log({y}) * {y}",
+)  # fmt: skip
+
+
+@some
+@given(
+    st.sampled_from(TWICE),
+    st.tuples(*[st.integers(200, 2000)] * 2),
+    st.tuples(*[st.floats(-0.4999, 0.4999)] * 2),
+)
+def test_what_stands_in_several_places_is_one_unknown(form, digits, offs):
+    """All that an expression comes to, wherever its numbers were before they were rounded."""
+    said = dict(zip("xy", (f"{k / 1000:.3f}" for k in digits), strict=True))
+    real = dict(
+        zip(
+            "xy", (repr((k + off) / 1000) for k, off in zip(digits, offs, strict=True)), strict=True
+        )
+    )
+    found = Operands().enclosure(parse(form.format(**said)))
+    for near, exact in zip(
+        found.entries(), Operands().middles(parse(form.format(**real))), strict=True
+    ):
+        assert near.contains(arb(exact)) or abs(near - arb(exact)) < 1e-12
+        # Slopes of first order tell how far it may be.
+        assert near.rad() < 0.02

@@ -250,3 +250,119 @@ def test_a_softmax_of_a_column_of_numbers_is_one_of_all_of_them(second, wrong):
     column = r"\begin{{bmatrix}} {} \\ {} \\ {} \end{{bmatrix}}"
     scores, weights = column.format(-1.2, 1.6, 0.9), column.format("0.04", second, "0.32")
     assert refuted(rf"$$\text{{softmax}}\left({scores}\right) = {weights}$$") == wrong
+
+
+PROGRAM = """# The projections
+
+```python
+X = np.array([[0.5, 0.1, -0.4], [0.6, 0.2, -0.3]])
+W_Q = np.array([[0.2, 0.3], [0.4, 0.1], [0.3, 0.2]])
+Q = X @ W_Q
+```
+
+We get
+
+```python
+Q = np.array([
+    [0.020, 0.080],  # first
+    [0.110, {}]   # second
+])
+s = Q @ Q.T
+```
+
+```python
+s = np.array([[0.0068, {}], [0.0134, 0.0317]])
+```
+"""
+
+
+def test_numbers_of_a_name_that_was_computed_are_what_came_of_it() -> None:
+    """In another section, or of inputs with as many decimals, they may be given anew."""
+    assert refuted(PROGRAM.format("0.140", "0.0134")) == {}
+    assert refuted(PROGRAM.format("0.160", "0.0150"))["0.160"] == "0.140"
+    # What follows from the wrong figure is right as printed, and another without it.
+    assert refuted(PROGRAM.format("0.160", "0.0150"))["0.0150"] == "0.0134"
+    assert "0.160" not in refuted(PROGRAM.format("0.160", "0.0150").replace("We get", "# Another"))
+    coarse = PROGRAM.format("0.160", "0.0150").split("s = Q")[0].replace("0.020, 0.080", "0.5, 0.1")
+    assert refuted(coarse.replace("0.110, 0.160", "0.2, 0.7") + "```\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # The second side is what a value comes of, the first is another.
+        ("We have $0.3 \\cdot 0.5 = 0.25 \\cdot 0.5 = 0.125$.", {"0.125": "0.150"}),
+        ("So $1/3 \\approx 0.33 \\cdot 1 = 0.33$ and 2 * 3 = 6 * 4 = 24.", {}),
+        ("[1 * 2, 3 * 4] = [2, 12] + [1, 1] = [3, 13]", {}),
+        ("e^{3.54}/e^{7.21} \\approx 34/1353 \\approx 2.5%", {}),
+        (
+            "$0.9\\log\\frac{0.9}{0.5} + 0.1\\log\\frac{0.1}{0.5}"
+            " \\approx 0.9 \\cdot 0.85 + 0.1 \\cdot (-1.32) \\approx 0.63 \\text{ bits}$",
+            {"0.63": "0.53"},
+        ),
+        # An array of numbers that no value follows is what its name is said to be.
+        (
+            "$$P = [e^2 / (e^2 + e^1), e^1 / (e^2 + e^1)]$$ so $$P = [0.73, 0.37]$$",
+            {"0.37": "0.27"},
+        ),
+        # The cosine of vectors that are known to two digits.
+        ("cosine([0.72, 0.31, 0.18], [0.79, 0.33, 0.18]) = 0.96", {"0.96": "1.00"}),
+        ("sin(1 / 10000^(2/512)) ≈ 0.001 and 10000^{2/4} = 100", {"0.001": "0.822"}),
+        # What an arrow does.
+        ("$$[2, 1] \\xrightarrow{\\times \\frac{1}{2}} [1.0, 0.6]$$", {"0.6": "0.5"}),
+        ("With k=10: τ=1.5/k=100/p=0.95 and y = 4 / 2 = 2.", {}),
+        ("Here d_model = 4, h = 8 and d_k = d_model / h. An example has d_k = 2.", {}),
+        ("```\nBackward shapes:\n  dW: [2, 1]\n```\n\n$$dW = [[1], [2]]$$", {}),
+    ],
+)
+def test_what_stands_there_is_what_is_stated(text, found) -> None:
+    assert refuted(text.replace("\\\\", "\\")) == found
+
+
+MASKED = """```python
+mask = np.triu(np.ones((3, 3)), k=1)
+mask = mask * -1e9
+# [[ 0, -inf, -inf],
+#  [ 0,  0,   -inf],
+#  [ 0,  0,    0 ]]
+scores = given + mask  # [[2, -inf, -inf],
+                       #  [1,  2,   -inf],
+                       #  [3,  1,    2  ]]
+weights = softmax(scores)
+# [[1.0, 0, 0],   # first
+#  [{}, 0.73, 0],
+#  [0.67, 0.09, 0.24]]
+```
+"""
+
+
+def test_a_comment_of_several_lines_says_what_a_statement_gives() -> None:
+    """Scores below -9999 are minus infinity; what nobody knows is what a comment says."""
+    assert refuted(MASKED.format("0.27")) == {}
+    assert refuted(MASKED.format("0.40")) == {"0.40": "0.27"}
+
+
+OUTPUT = """```python
+w = softmax(np.array([2.0, 1.0, 0.5]))
+print(f"first: {{w[0]:.3f}}")
+print(f"others: {{w[1]:.3f}} {{w[2]:.3f}}")
+# Output:
+# first: {}
+# others: 0.231 0.140
+print(w[1:])
+# [0.231, 0.140] → the rest
+```
+"""
+
+
+def test_comments_are_held_against_all_that_is_printed_before() -> None:
+    assert refuted(OUTPUT.format("0.629")) == {}
+    assert refuted(OUTPUT.format("0.692")) == {"0.692": "0.629"}
+
+
+def test_a_row_of_figures_that_come_by_chance_is_no_analogy() -> None:
+    """Small whole numbers are in many a place."""
+    text = (
+        "$$A = [[1, 1], [0, 1], [1, 0]]$$ $$B = [[1, 2], [0, 1], [1, 0]]$$ $$W = [[1, 1], [0, 1]]$$"
+    )
+    assert refuted(f"{text} $$[1, 1] W = [1, 2]$$") == {}

@@ -176,3 +176,114 @@ def test_what_only_figures_suggest_is_refuted_and_not_corrected() -> None:
     result = fixed(found, audited)
     assert not result.fixes
     assert [one.printed for one in result.left] == ["1.16"]
+
+
+def statistics(x, places=3):
+    """The statistics of a vector as lists show them, each from what is exact."""
+    apart = x - x.mean()
+    return [
+        f"Take the vector x = {row(x, 1)}.",
+        f"1. Mean: {x.mean():.{places}f}",
+        f"2. Deviations: {row(apart, places)}",
+        f"3. Squared deviations: {row(apart**2, places)}",
+        f"4. Variance: {x.var():.{places}f}",
+        f"5. Standard deviation: {x.std():.{places}f}",
+        f"6. Normalized: {row(apart / x.std(), places)}",
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-30, 40), min_size=3, max_size=5, unique=True), st.integers(2, 5))
+def test_no_right_statistics_are_refuted(tenths, places) -> None:
+    """Whatever of them was computed from what is printed before."""
+    assert refuted("\n\n".join(statistics(np.array(tenths) / 10, places))) == {}
+
+
+@pytest.mark.parametrize(
+    ("step", "wrong", "right"),
+    [(1, "2.450", "2.250"), (2, "0.750", "-0.250"), (3, "1.502", "1.562"), (4, "0.912", "0.812"),
+     (5, "0.961", "0.901"), (6, "-1.357", "-1.387")],
+)  # fmt: skip
+def test_a_wrong_statistic_is_refuted(step, wrong, right) -> None:
+    """By its words alone, a variance of all of less one too."""
+    x = np.array([1.0, 2.0, 3.5, 2.5])
+    listed = statistics(x)
+    assert right in listed[step]
+    listed[step] = listed[step].replace(right, wrong, 1)
+    assert refuted("\n\n".join(listed)) == {wrong: right}
+    less = [*statistics(x)[:2], f"Variance: {x.var(ddof=1):.3f}", f"Std: {x.std(ddof=1):.3f}"]
+    assert refuted("\n\n".join(less)) == {}
+
+
+ROWS = """```
+X = [
+    [0.1, 0.3, -0.2, 0.8],  # "cat"
+    [0.0, 0.1, 0.4, -0.1],  # ","
+    [0.5, -0.3, 0.2, 0.6]   # "sat"
+]
+
+"cat": mean=0.25, std=0.364
+","  : mean=0.10, std={}
+"sat": mean=0.25, std=0.350
+```
+"""
+
+
+def test_what_is_said_of_a_label_is_said_of_its_row() -> None:
+    assert refuted(ROWS.format("0.187")) == refuted(ROWS.format("0.216")) == {}
+    assert refuted(ROWS.format("0.208")) == {"0.208": "0.187"}
+    text = "Scores:\n\n```\ncat [ 0.71, 0.00, 0.71]\nsat [ 0.00, 0.71, 0.71]\n```\n\n"
+    said = 'After softmax, "cat" row: `[{}]`'
+    assert refuted(text + said.format("0.40, 0.20, 0.40")) == {}
+    # Both scores are the same: the first two of its figures can't be right together.
+    assert "0.50" in refuted(text + said.format("0.50, 0.18, 0.32"))
+
+
+def test_a_step_with_an_operand_is_of_the_block_before() -> None:
+    text = (
+        "Scores:\n\n[[1.0, 2.0], [4.0, 3.0]]\n\nScale by √2 ≈ 1.41:\n\n[[0.71, {}], [2.83, 2.12]]"
+    )
+    assert refuted(text.format("1.41")) == {}
+    assert refuted(text.format("1.51")) == {"1.51": "1.41"}
+    # What is scaled is no operand of the scaling.
+    last = "\n\nNow, apply softmax to each row:\n\nWeights = [[0.33, {}], [0.67, 0.33]]"
+    assert refuted(text.format("1.41") + last.format("0.67")) == {}
+
+
+def temperatures(at, shares):
+    """Shares at temperatures, as lists show them."""
+    listed = [
+        f"T = {t} (so):  [{', '.join(f'{x:.3f}' for x in of)}]  → so"
+        for t, of in zip(at, shares, strict=True)
+    ]
+    head = "The temperature divides the logits.\n\n```\nLogits: [3.0, 2.0, 1.0, 0.5]\n\n"
+    return head + "\n".join([*listed, "T → ∞: [0.25, 0.25, 0.25, 0.25]"]) + "\n```\n"
+
+
+def test_shares_at_a_temperature_are_those_of_the_scores_over_it() -> None:
+    scores, at = np.array([3.0, 2.0, 1.0, 0.5]), (0.5, 1.0, 2.0)
+    right = [softmax(scores / t) for t in at]
+    assert refuted(temperatures(at, right)) == {}
+    wrong = [right[0], np.array([0.5, 0.3, 0.15, 0.05]), right[2]]
+    found = refuted(temperatures(at, wrong))
+    assert set(found.values()) >= {f"{right[1][0]:.3f}"}
+    table = "| $\\tau$ | $p_1$ | $p_2$ | $p_3$ | $p_4$ |\n|---|---|---|---|---|\n"
+    lines_ = [
+        f"| {t} | " + " | ".join(f"{x:.3f}" for x in of) + " |"
+        for t, of in zip(at, right, strict=True)
+    ]
+    text = f"Logits $z = [3.0, 2.0, 1.0, 0.5]$:\n\n{table}" + "\n".join(lines_)
+    assert refuted(text) == {}
+    assert refuted(text.replace(f"{right[2][0]:.3f}", "0.499")) == {"0.499": f"{right[2][0]:.3f}"}
+
+
+def test_a_mask_that_is_spoken_of_leaves_the_softmax_of_all_open() -> None:
+    text = "Scores: [4.0, 6.7, 1.2]\n\n{}\n\nAfter softmax: [0.15, 0.80, 0.05]"
+    assert refuted(text.format("We look at them."))
+    assert refuted(text.format("We add a causal mask.")) == {}
+
+
+def test_a_softmax_that_is_said_outright_may_be_wrong_in_one_figure() -> None:
+    text = "```\nRaw logits: [2.1, -0.5, 0.3]\n     ↓ softmax\nProbabilities: [{}, 0.06, 0.13]\n```"
+    assert refuted(text.format("0.81")) == {}
+    assert refuted(text.format("0.73")) == {"0.73": "0.81"}

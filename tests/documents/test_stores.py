@@ -260,3 +260,14 @@ def test_what_only_looks_at_a_name_leaves_it(text):
         for one in chains("X = np.array([[1, 2], [3, 4]])\nS = X @ X.T\n" + text)
         if len(one.members) > 1
     )
+
+
+@pytest.mark.parametrize(
+    "body", ["row += 1", "row[0] = 1", "r = row\n    r += 1", "row.fill_(0)", "row.data = r"]
+)
+@pytest.mark.parametrize("of", ["X", "enumerate(X)", "zip(X, S)"])
+def test_a_loop_over_what_nobody_knows_may_change_what_it_is_of(body, of):
+    """X is one of several, and its rows are rows of that."""
+    unknown = "match len(S):\n    case 2:\n        X = T\n"
+    assert told(f"{START}{unknown}for row in {of}:\n    {body}\n")["T"] is None
+    assert told(f"{START}{unknown}for row in {of}:\n    print(row)\n")["T"] is not None

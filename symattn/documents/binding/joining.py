@@ -366,7 +366,7 @@ def is_softmax(
         return False
     figures, half = target.measured.middle, target.half * (1 + 1e-6)
     is_called = isinstance(operation, syntax.Call) and operation.function == "softmax"
-    is_near = rounded.mean() >= (1 if is_said else _MOST)
+    is_near = rounded.all() and not agree.all() if is_said else rounded.mean() >= _MOST
     if not is_called or is_near or _are_shares(own.measured.middle):
         return False
     up = near.low[..., :, None] > near.high[..., None, :]

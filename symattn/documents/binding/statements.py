@@ -364,8 +364,8 @@ class Statements:
         if not _is_name(head):
             return
         results = [one for one in rest if values.is_value(one)]
-        # Numbers that are worked out are those of one place, and define nothing, but in code, and in
-        # an array that no value follows.
+        # Numbers that are worked out are those of one place, and define nothing; in code they do,
+        # and in an array that no value follows.
         trees = [
             one
             for one in rest
@@ -588,7 +588,7 @@ class Statements:
             # It says again what it said.
             return [last.value]
         is_here = last.section == stated.section and bool(values.shape(stated.value))
-        is_near = stated.is_code or not last.is_code or is_here
+        is_near = is_here if stated.is_anew else stated.is_code or not last.is_code or is_here
         if last.tree is None or (not stated.is_code and last.value) or not is_near:
             # A value that was printed for it already may be given anew.
             return ()

@@ -303,6 +303,8 @@ class Steps:
         by, self._by = self._by if before else [], []
         is_tempered = bool(by) and _is_softmax(by[0])
         if is_tempered and not self._is_softmax_of(before[0], block, said, by[0]):
+            if joining.has_shares(block.value):
+                return
             by = []
         if by:
             steps = self._steps(by, before, block)
@@ -363,9 +365,13 @@ class Steps:
     ) -> list[Step]:
         size = len(values.shape(block.value))
         trees = [tree for operand in operands for tree in operand.readings]
+        pairs = [*product(trees, forms)]
+        if any(map(_is_of_vectors, forms)):
+            # Statistics are of what was given first, whatever was worked out since.
+            pairs = [(tree, form) for form, tree in product(forms, trees[::-1])]
         return [
             Step(self._order, said, block.value, self._where)
-            for tree, form in product(trees, forms)
+            for tree, form in pairs
             if (size < 2 or (isinstance(form, syntax.Call) and form.function in _BY_ROWS))
             and (len(values.shape(tree)) < 2 or not _is_of_vectors(form))
             and (said := self._over(form, tree)) is not None
