@@ -302,15 +302,18 @@ class Steps:
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
         by, self._by = self._by if before else [], []
         is_tempered = bool(by) and _is_softmax(by[0])
-        if is_tempered and not self._is_softmax_of(before[0], block, said, by[0]):
-            if joining.has_shares(block.value):
-                return
-            by = []
+        if is_tempered:
+            # Others follow of the same scores, or of others before these.
+            before = [one for one in self._recent if not joining.has_shares(one.value)]
+            before = before[: -_BEFORE - 1 : -1]
+            if not all(self._is_softmax_of(one, block, said, by[0]) for one in before[:1]):
+                if joining.has_shares(block.value):
+                    return
+                by = []
         if by:
             steps = self._steps(by, before, block)
             self._found += steps
             if is_tempered:
-                # Others follow of the same scores.
                 return
         elif self._is_tempered and _AT.search(said):
             return

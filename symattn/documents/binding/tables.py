@@ -384,7 +384,7 @@ def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
                 scaled = syntax.Binary("/", vector, by)
                 rows.append((syntax.Call("softmax", (scaled,)), value))
         # Shares of 0 and 1 are those of any vector at a low temperature.
-        agreeing = [coming(*one, rounded=True) for one in rows if _tells(one[1])]
+        agreeing = [coming(*one) for one in rows if _tells(one[1])]
         if len(rows) > 1 and any(one is not None and one.all() for one in agreeing):
             yield from (_equation(*one) for one in rows)
             return
