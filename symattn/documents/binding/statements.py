@@ -593,7 +593,8 @@ class Statements:
             # A value that was printed for it already may be given anew.
             return ()
         is_weights = isinstance(last.tree, syntax.Call) and last.tree.function == "softmax"
-        if last.section != stated.section and any(one.value is not None for one in before):
+        is_given = values.is_closed(last.tree) or any(one.value is not None for one in before)
+        if last.section != stated.section and is_given:
             return ()
         if is_size(syntax.text(said)):
             # A size is given anew for each example.
