@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import coming, same
@@ -373,7 +374,7 @@ def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
     heads = " ".join(_said(cell) for cell in table.head)
     if not (_TEMPERATURE.match(heads) and _SHARES.search(heads)):
         return
-    for vector in reversed(vectors):
+    for is_rounded, vector in product((False, True), reversed(vectors)):
         size = values.shape(vector)[0]
         rows: list[tuple[syntax.Tree, syntax.Tree]] = []
         for first, *cells in filter(None, table.rows):
@@ -384,7 +385,7 @@ def _tempered(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
                 scaled = syntax.Binary("/", vector, by)
                 rows.append((syntax.Call("softmax", (scaled,)), value))
         # Shares of 0 and 1 are those of any vector at a low temperature.
-        agreeing = [coming(*one) for one in rows if _tells(one[1])]
+        agreeing = [coming(*one, rounded=is_rounded) for one in rows if _tells(one[1])]
         if len(rows) > 1 and any(one is not None and one.all() for one in agreeing):
             yield from (_equation(*one) for one in rows)
             return
