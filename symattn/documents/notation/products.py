@@ -9,7 +9,7 @@ where a part of a paragraph begins or ends.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -267,27 +267,4 @@ def join_drafts(pieces: Iterable[Words | OpenChain]) -> tuple[Words | Chain, ...
             continue
         if piece.members:
             parts.append(piece)
-    whole = (piece.chain() if isinstance(piece, OpenChain) else piece for piece in parts)
-    return tuple(part for piece in whole for part in _settings(piece))
-
-
-def _settings(piece: Words | Chain) -> Iterator[Words | Chain]:
-    """Settings that slashes part, "k = 10/p = 0.9", each by itself."""
-    if not isinstance(piece, Chain) or set(piece.links) != {"="} or len(piece.members) < 3:
-        yield piece
-        return
-    head, *inner, last = piece.members
-    pairs = list[tuple[Member, Member]]()
-    for member in inner:
-        match member:
-            case syntax.Binary("/", PrintedFigure() as value, Named() as name) if (
-                name.span.start == value.span.end + 1
-            ):
-                pairs.append((head, value))
-                head = name
-            case _:
-                yield piece
-                return
-    for pair in (*pairs, (head, last)):
-        spans = tuple(getattr(one, "span", piece.span) for one in pair)
-        yield replace(piece, members=pair, links=("=",), spans=spans)
+    return tuple(piece.chain() if isinstance(piece, OpenChain) else piece for piece in parts)

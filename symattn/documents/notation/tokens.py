@@ -124,6 +124,8 @@ _BEHIND = re.compile(r"\)?+[ ]*+(?:[.,;:!?]|[^\W\d_]|\Z)")
 _BETWEEN = re.compile(r"(?i)\b(?:between|zwischen)[ ]++\Z")
 #: A letter between numbers that multiplies, where something comes of it: "7 x 4/3 = 9.33".
 _TIMES = re.compile(r"(?<=[\d)] )x(?= [-−]?[\d(.][^\n]{0,80}[=≈])")
+#: A slash between settings: "k=10/p=0.9".
+_PARTS = re.compile(r"(?<=[0-9])/(?=[^\W\d]\w{0,20}=[0-9.])")
 _EXPONENT = re.compile("-?[0-9]{1,4}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
@@ -240,7 +242,9 @@ def _sign(found: NotationToken, latex: bool, string: str) -> Iterator[NotationTo
         yield NotationToken("close", ")", end, end)
         return
     kind, spelt = SIGNS.get(text, ("", text))
-    if kind == "prime" and not (latex or len(text) > 1 or is_prime(string, found.start)):
+    if _PARTS.match(string, found.start) and not latex:
+        kind, spelt = "separator", ","
+    elif kind == "prime" and not (latex or len(text) > 1 or is_prime(string, found.start)):
         kind = "other"
     elif kind == "blank" and latex:
         return
