@@ -247,17 +247,12 @@ class _Results:
     def __init__(self) -> None:
         self.before: syntax.Tree | None = None
         self.words = ""
-        #: What the heading says, and the blocks before, of which one may be meant below it.
-        self.heading = ""
-        self.blocks: list[syntax.Tree] = []
         self.vectors: list[syntax.Tree] = []
 
     def read(self, passage: Passage) -> Passage:
         """A passage, its blocks with what they are."""
         if passage.kind == "note":
             return passage
-        if passage.kind == "heading":
-            self.heading = " ".join(x.text for x in passage.pieces if isinstance(x, Words))
         pieces = [one for piece in passage.pieces for one in self._read(piece)]
         return replace(passage, pieces=tuple(pieces))
 
@@ -268,10 +263,7 @@ class _Results:
             case Chain((*_, value)) if values.is_value(value) and len(values.shape(value)):
                 if self.before is not None:
                     piece = self._joined(piece, value, self.before)
-                if len(piece.members) == 1 and self.heading:
-                    piece = self._below(piece, value)
                 self.before, self.words = value, ""
-                self.blocks.append(value)
                 if len(values.shape(value)) == 1:
                     self.vectors.append(value)
             case Chain((syntax.Name(name),)):
@@ -283,17 +275,6 @@ class _Results:
         yield piece
         if isinstance(piece, ReadTable):
             yield from tables.equations(piece, self.vectors[-_VECTORS:])
-
-    def _below(self, piece: Chain, value: syntax.Tree) -> Chain:
-        """A block alone below a heading that says what is done: to the last block that it may be
-        the result of."""
-        if len(values.shape(value)) < 2 or _OPERATION.search(self.words):
-            return piece
-        for before in self.blocks[:-_VECTORS:-1]:
-            operation = _operation(self.heading, None, before)
-            if operation is not None and _is_said(operation, before, value, self.heading):
-                return Chain((operation, value), ("=",), piece.spans * 2)
-        return piece
 
     def _joined(self, piece: Chain, value: syntax.Tree, before: syntax.Tree) -> Chain:
         said, operand = self.words, None
