@@ -396,9 +396,10 @@ def test_what_stands_in_several_places_is_one_unknown(form, digits, offs):
         )
     )
     found = Operands().enclosure(parse(form.format(**said)))
-    for near, exact in zip(
-        found.entries(), Operands().middles(parse(form.format(**real))), strict=True
-    ):
-        assert near.contains(arb(exact)) or abs(near - arb(exact)) < 1e-12
+    exact = Operands().middles(parse(form.format(**real)))
+    assert found is not None
+    assert exact is not None
+    for near, number in zip(found.entries(), exact, strict=True):
+        assert near.contains(arb(number)) or abs(near - arb(number)) < 1e-12
         # Slopes of first order tell how far it may be.
         assert near.rad() < 0.02
