@@ -17,7 +17,6 @@ from symattn.documents.binding.discovery import Measured, Trials
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
-    Link,
     Member,
     Named,
     Passage,
@@ -60,12 +59,12 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     """
     before: Chain | None = None
     captioned: Chain | None = None
-    results = _Results()
+    vectors: list[syntax.Tree] = []
     for passage in _below_headings(passages):
         above, captioned = captioned, _only_name(passage)
         if passage.kind in ("heading", "note") or _is_program(passage):
             before = None
-            yield results.read(passage)
+            yield _worked_out(passage, vectors)
             continue
         pieces: list[Piece] = []
         for piece in passage.pieces:
@@ -101,7 +100,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
             last = passage.pieces[-1]
             if isinstance(last, Words) and last.text.strip().endswith((".", "!", "?")):
                 before = None
-        yield results.read(replace(passage, pieces=tuple(pieces)))
+        yield _worked_out(replace(passage, pieces=tuple(pieces)), vectors)
 
 
 def _below_headings(passages: Sequence[Passage]) -> Iterator[Passage]:
@@ -142,7 +141,13 @@ def _entry_by_entry(
     value = syntax.Array(
         tuple(figure for one in entries if isinstance(figure := one.members[1], PrintedFigure))
     )
-    if len(value.items) != count or not _is_said(whole, whole.arguments[0], value, ""):
+    agree = coming(whole, value)
+    if agree is not None and agree.mean() >= _MOST:
+        # A row that is wrong as a whole has another number before it.
+        is_that = bool(agree.any(axis=-1).all())
+    else:
+        is_that = is_softmax(whole, whole.arguments[0], value)
+    if len(value.items) != count or not is_that:
         return {}
     return {
         one.span: replace(
@@ -223,89 +228,21 @@ def _mention(words: Words, name: re.Match[str]) -> Chain:
 
 # -- what words say was done to the block before ----------------------------------------------
 
-#: What is done to a block, by what a label calls it.
-_OPERATIONS = {"softmax": "softmax", "exponentials": "exp", "exp": "exp"}
-_OPERATION = re.compile(rf"\b(?:{'|'.join(_OPERATIONS)})\b|[÷×/*]\s*+\Z", re.I)
-#: Words of a label that say no more than its operation does.
-_NEUTRAL = re.compile(
-    r"(?:(?:after|applying|apply|the|an?|this|row|rows|wise|each|every|per|of|to|on|in|into|over|is"
-    r"|are|we|get|gives?|becomes?|results?|outputs?|function|transformation|scores?|logits"
-    r"|attention|weights?|probabilit(?:y|ies)|distribution|steps?|and|then|now|turns?|converts?)\b"
-    r"|[^A-Za-z÷×/*√^=<>])*+",
-    re.I,
-)
 #: A table may be of one of so many vectors before it.
 _VECTORS = 4
-#: Labels of more characters than that are sentences of something else as well.
-_LABEL = 160
 
 
-class _Results:
-    """Puts before a block what a label says that it is, an operation on the block before:
-    ``softmax([2, 1]) = [0.73, 0.27]`` for ``Scores: [2, 1]``, ``After softmax: [0.73, 0.27]``."""
-
-    def __init__(self) -> None:
-        self.before: syntax.Tree | None = None
-        self.words = ""
-        self.vectors: list[syntax.Tree] = []
-
-    def read(self, passage: Passage) -> Passage:
-        """A passage, its blocks with what they are."""
-        if passage.kind == "note":
-            return passage
-        pieces = [one for piece in passage.pieces for one in self._read(piece)]
-        return replace(passage, pieces=tuple(pieces))
-
-    def _read(self, piece: Piece) -> Iterator[Piece]:
+def _worked_out(passage: Passage, vectors: list[syntax.Tree]) -> Passage:
+    """A passage, its tables with what they work out, also of the vectors before them."""
+    pieces: list[Piece] = []
+    for piece in passage.pieces if passage.kind != "note" else ():
+        pieces.append(piece)
         match piece:
-            case Words(text):
-                self.words = f"{self.words} {text[:_LABEL]}"[: _LABEL + 1]
-            case Chain((*_, value)) if values.is_value(value) and len(values.shape(value)):
-                if self.before is not None:
-                    piece = self._joined(piece, value, self.before)
-                self.before, self.words = value, ""
-                if len(values.shape(value)) == 1:
-                    self.vectors.append(value)
-            case Chain((syntax.Name(name),)):
-                self.words = f"{self.words} {name}"[: _LABEL + 1]
-            case Chain((syntax.Literal() | syntax.Negative(),)):
-                pass
-            case _:
-                self.before = None
-        yield piece
-        if isinstance(piece, ReadTable):
-            yield from tables.equations(piece, self.vectors[-_VECTORS:])
-
-    def _joined(self, piece: Chain, value: syntax.Tree, before: syntax.Tree) -> Chain:
-        said, operand = self.words, None
-        match piece.members:
-            case (syntax.Name(name), _):
-                said = f"{said} {name.replace('_', ' ')}"
-            case (one, _) if values.is_closed(one):
-                operand = one
-            case (_, _, *_):
-                return piece
-        operation = _operation(said, operand, before)
-        if operation is None or not _is_said(operation, before, value, said):
-            return piece
-        if operand is not None:
-            return replace(piece, members=(operation, value), spans=piece.spans[1:] * 2)
-        members = (*piece.members[:-1], operation, value)
-        equal: list[Link] = ["="] * len(piece.members)
-        return Chain(members, tuple(equal), (*piece.spans, piece.spans[-1]))
-
-
-def _operation(said: str, operand: syntax.Tree | None, before: syntax.Tree) -> syntax.Tree | None:
-    """Return what words say that was done to a block."""
-    signs = _OPERATION.findall(said) if len(said) <= _LABEL else []
-    if len(signs) != 1:
-        return None
-    sign = signs[0].strip().lower()
-    if (operand is None) == (sign in "÷×/*"):
-        return None
-    if operand is not None:
-        return syntax.Binary("/" if sign in "÷/" else "*", before, operand)
-    return syntax.Call(_OPERATIONS[sign], (before,))
+            case Chain((*_, value)) if values.is_value(value) and len(values.shape(value)) == 1:
+                vectors.append(value)
+            case ReadTable():
+                pieces += tables.equations(piece, vectors[-_VECTORS:])
+    return replace(passage, pieces=tuple(pieces)) if pieces else passage
 
 
 #: This part of a block's figures is that of the operation.
@@ -316,17 +253,6 @@ _OTHER = 0.9
 #: temperatures.
 _ROOTS = (*range(2, 129), *(k * k for k in range(12, 33)))
 _SCALES = (*(k * k / 100 for k in (*range(1, 10), 12, 15, 25)), *_ROOTS)
-
-
-def _is_said(operation: syntax.Tree, before: syntax.Tree, value: syntax.Tree, said: str) -> bool:
-    """Return whether words say that a block is the result of an operation: most of its figures
-    are, or they say nothing else."""
-    agree = coming(operation, value)
-    if agree is not None and agree.mean() >= _MOST:
-        # A row that is wrong as a whole has another number before it.
-        return bool(agree.any(axis=-1).all())
-    words = _OPERATION.sub(" ", said)
-    return bool(_NEUTRAL.fullmatch(words)) and is_softmax(operation, before, value)
 
 
 def is_softmax(

@@ -15,6 +15,7 @@ from itertools import product
 from typing import NamedTuple
 
 from symattn.documents.binding import joining, roles, values
+from symattn.documents.binding.bounds import coming
 from symattn.documents.binding.tables import plain
 from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure, Words
 from symattn.expressions import syntax
@@ -51,11 +52,11 @@ _READ = [
 _OF_VECTORS = {"mean", "var", "std", "layernorm"}
 #: What is done with an operand that follows: "Scale by sqrt(2)".
 _BY = [
-    (re.compile(rf"\b(?:{words}) by\s*\Z", re.I), tuple(map(syntax.parse, forms)))
+    (re.compile(rf"(?:{words})\s*\Z", re.I), tuple(map(syntax.parse, forms)))
     for words, forms in (
-        (r"scal(?:e|ed|ing)", ("x / y", "x * y")),
-        (r"divid(?:e|ed|ing)", ("x / y",)),
-        (r"multipl(?:y|ied|ying)", ("x * y", "x @ y")),
+        (r"\bscal(?:e|ed|ing) by", ("x / y", "x * y")),
+        (r"\bdivid(?:e|ed|ing) by|÷", ("x / y",)),
+        (r"\bmultipl(?:y|ied|ying) by|×", ("x * y", "x @ y")),
     )
 ]
 _TEMPERATURE, _TEMPERED = re.compile(r"temperatur|\bτ\b", re.I), syntax.parse("softmax(x / y)")
@@ -82,6 +83,8 @@ _BESIDE = re.compile(
 #: A step is of one of so many blocks before it, as printed or computed; fewer steps than that in
 #: a row may be none. Of a matrix, a step may be by rows or not.
 _BEFORE, _FEWEST = 6, 2
+#: What is done with an operand is known by more than this part of the figures.
+_MOST = 0.5
 _BY_ROWS = ("exp", "softmax")
 #: What a softmax may be of, and so many decimals that tell it at least.
 _SCORES = frozenset({"scores", "scaled", "masked"})
@@ -188,7 +191,7 @@ class Steps:
                     self._take(_Block(figure), label)
                 else:
                     self._line(label, figure)
-        elif any(map(str.isalpha, piece.text)) and not (self._lines and self._is_begun):
+        elif re.search(r"[^\W\d_]|[÷×]", piece.text) and not (self._lines and self._is_begun):
             self._end_lines()
             self._words = piece.text
             self._by = self._by if self._is_begun else []
@@ -214,15 +217,15 @@ class Steps:
         that ends a list of steps, as all code is."""
         self._order += 1
         self._is_begun = True
-        if is_code:
+        for one in members:
+            if isinstance(one, Labelled):
+                self._rows |= zip(map(plain, one.rows_said), one.items, strict=False)
+        is_block = len(members) == 2 and bool(values.shape(members[1]))
+        if is_code and not is_block:
             self._end_lines()
             self._end_row()
             self._recent.clear()
             self._is_softmax |= any(map(_is_softmax, members))
-        for one in members:
-            if isinstance(one, Labelled):
-                self._rows |= zip(map(plain, one.rows_said), one.items, strict=False)
-        if is_code:
             return
         if isinstance(members[0], syntax.Array) and not any(map(values.is_numeric, members[1:])):
             # An arrow behind it says what it shows.
@@ -231,9 +234,12 @@ class Steps:
         for words, forms in _BY:
             if words.search(said):
                 operands = [one for one in members if not isinstance(one, Opaque)]
+                is_whole = len(members) > 1 and bool(values.shape(value))
+                operands = operands[:-1] if is_whole else operands
                 self._by = [_put(form, {"y": y}) for form, y in product(forms, operands)]
-                self._words = f"{said} that"
-                return
+                self._words = said = f"{said} that"
+                if not is_whole:
+                    return
         is_step = bool(_step(said))
         match members:
             case (syntax.Name("T" | "tau" | "temperature"), PrintedFigure() as figure) if (
@@ -255,6 +261,8 @@ class Steps:
         elif not values.is_numeric(value):
             self._end_row()
             self._is_softmax |= any(map(_is_softmax, members))
+            if isinstance(value, syntax.Name) and len(members) == 1:
+                self._words = value.name
 
     def end(self) -> list[Step]:
         """Return all steps; the article has ended."""
@@ -302,17 +310,18 @@ class Steps:
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
         by, self._by = self._by if before else [], []
         is_tempered = bool(by) and _is_softmax(by[0])
+        if by:
+            before = self._recent[: -_BEFORE - 1 : -1]
         if is_tempered:
             # Others follow of the same scores, or of others before these.
-            before = [one for one in self._recent if not joining.has_shares(one.value)]
-            before = before[: -_BEFORE - 1 : -1]
+            before = [one for one in before if not joining.has_shares(one.value)]
             if not all(self._is_softmax_of(one, block, said, by[0]) for one in before[:1]):
                 if joining.has_shares(block.value):
                     return
                 by = []
         if by:
             steps = self._steps(by, before, block)
-            self._found += steps
+            self._found += steps if is_tempered or any(map(_is_mostly, steps)) else ()
             if is_tempered:
                 return
         elif self._is_tempered and _AT.search(said):
@@ -375,7 +384,7 @@ class Steps:
         return [
             Step(self._order, said, block.value, self._where)
             for tree, form in pairs
-            if (size < 2 or (isinstance(form, syntax.Call) and form.function in _BY_ROWS))
+            if (size < 2 or _is_by_rows(form))
             and (len(values.shape(tree)) < 2 or not _is_of_vectors(form))
             and (said := self._over(form, tree)) is not None
         ]
@@ -412,8 +421,8 @@ def _roles(said: str) -> Set[roles.About]:
 
 def _is_softmax(member: Member) -> bool:
     match member:
-        case syntax.Call("softmax") | syntax.Name("softmax"):
-            return True
+        case syntax.Call(name) | syntax.Name(name):
+            return name.lower() == "softmax"
     return False
 
 
@@ -435,6 +444,18 @@ def _rows_said(matrix: syntax.Tree, said: str) -> tuple[Sequence[syntax.Tree], s
 
 def _put(form: syntax.Tree, operands: Mapping[str, syntax.Tree]) -> syntax.Tree:
     return syntax.renamed(form, lambda name: operands.get(name, syntax.Name(name)))
+
+
+def _is_mostly(step: Step) -> bool:
+    """Return whether most figures come of what is said, where that is all in numbers."""
+    came = coming(step.said, step.value) if values.is_closed(step.said) else None
+    return came is not None and bool(came.mean() > _MOST)
+
+
+def _is_by_rows(form: syntax.Tree) -> bool:
+    """Return whether of a matrix it is what it is of each row."""
+    calls = (one for one in syntax.walk(form) if isinstance(one, syntax.Call))
+    return all(one.function in _BY_ROWS or "x" not in syntax.names(one) for one in calls)
 
 
 def _is_of_vectors(form: syntax.Tree) -> bool:
