@@ -347,14 +347,20 @@ def _slip(
     if any(one is None for one in ends):
         return None
     low, high = np.array([one for one in ends if one is not None]).T
+
+    def is_that(values: Matrix) -> bool:
+        # What goes into it is rounded, as it is itself.
+        with np.errstate(invalid="ignore"):
+            off = abs(2 * values - low - high) if values.size == len(block) else inf
+            return bool(np.all(off <= 3 * (high - low)))
+
     made = [
         (KINDS[kind].price, kind, said)
         for kind, said, values in (*_slipped(claim), *_others(claim, solution))
-        if values.size == len(block)
-        # What goes into it is rounded, as it is itself.
-        and np.all((values >= low - (high - low)) & (values <= high + (high - low)))
+        if is_that(values)
     ]
-    if not made:
+    right = [-inf if x.entry.is_masked else float(x.entry.ball(FIRST).mid()) for x in block]
+    if not made or is_that(np.array(right)):
         return None
     price, kind, said = min(made, key=lambda one: one[0])
     if bits - price < _GATE:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.auditing.fixing import fixed
+from symattn.verdicts import Verdict
 from tests.documents.test_statements import audited, refuted, softmax
 
 TOKENS = ("the", "cat", "sat", "down")
@@ -287,3 +288,16 @@ def test_a_softmax_that_is_said_outright_may_be_wrong_in_one_figure() -> None:
     text = "```\nRaw logits: [2.1, -0.5, 0.3]\n     ↓ softmax\nProbabilities: [{}, 0.06, 0.13]\n```"
     assert refuted(text.format("0.81")) == {}
     assert refuted(text.format("0.73")) == {"0.73": "0.81"}
+
+
+def test_a_slip_is_named_only_where_it_is_one() -> None:
+    """Figures that are off by a unit follow from none, nor from one that changes nothing."""
+    listed = "T = 0.1: [0.9999, 0.0001, 0.0000, 0.0000]"
+    found = audited(f"The temperature:\n\n```\nLogits: [5.0, 2.0, 1.0, 0.5]\n\n{listed}\n```\n")
+    assert refuted_of(found) == ["0.9999", "0.0001"]
+    assert not found.causes
+
+
+def refuted_of(found):
+    """The figures of an audit that are refuted."""
+    return [one.text for one in found.figures if one.verdict is Verdict.REFUTED]

@@ -378,22 +378,18 @@ def unlike(before: syntax.Tree, after: syntax.Tree, is_about: bool) -> syntax.Tr
     """
     begun = [after]
     while isinstance(begun[-1], syntax.Binary):
-        begun.append(begun[-1].left)
+        begun += [begun[-1].left]
     sums = workings.terms(before), workings.terms(after)
     are_told = all(x == y or isinstance(y, syntax.Literal) for x, y in zip(*sums, strict=False))
     may_be_whole = is_about and any("." not in one.text for one in literals(after))
     if (are_told and len(sums[0]) == len(sums[1])) or may_be_whole:
         return None
     forms = (before, syntax.replaced(before, _to_base_two))
-    parts = {
-        (k, j): numbers(syntax.Binary("-", x, y))
-        for k, x in enumerate(forms)
-        for j, y in enumerate(begun)
-    }
-    if any(map(OPERANDS.may_vanish, parts.values())):
+    apart = [[numbers(syntax.Binary("-", x, y)) for y in begun] for x in forms]
+    if any(OPERANDS.may_vanish(one) for row in apart for one in row):
         return None
-    off = [OPERANDS.middles(parts[k, 0]) or ["inf"] for k in (0, 1)]
-    return min(zip(off, forms, strict=True), key=lambda one: max(abs(float(x)) for x in one[0]))[1]
+    off = [max(abs(float(x)) for x in OPERANDS.middles(row[0]) or ["inf"]) for row in apart]
+    return forms[off.index(min(off))]
 
 
 def _to_base_two(part: syntax.Tree) -> syntax.Tree | None:

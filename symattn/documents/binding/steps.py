@@ -233,9 +233,8 @@ class Steps:
         value, said = members[-1], self._words
         for words, forms in _BY:
             if words.search(said):
-                operands = [one for one in members if not isinstance(one, Opaque)]
                 is_whole = len(members) > 1 and bool(values.shape(value))
-                operands = operands[:-1] if is_whole else operands
+                operands = [x for x in members[: -is_whole or None] if not isinstance(x, Opaque)]
                 self._by = [_put(form, {"y": y}) for form, y in product(forms, operands)]
                 self._words = said = f"{said} that"
                 if not is_whole:
@@ -310,8 +309,7 @@ class Steps:
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
         by, self._by = self._by if before else [], []
         is_tempered = bool(by) and _is_softmax(by[0])
-        if by:
-            before = self._recent[: -_BEFORE - 1 : -1]
+        before = self._recent[: -_BEFORE - 1 : -1] if by else before
         if is_tempered:
             # Others follow of the same scores, or of others before these.
             before = [one for one in before if not joining.has_shares(one.value)]
