@@ -212,6 +212,9 @@ def test_a_wrong_statistic_is_refuted(step, wrong, right) -> None:
     assert right in listed[step]
     listed[step] = listed[step].replace(right, wrong, 1)
     assert refuted("\n\n".join(listed)) == {wrong: right}
+    # What is normalized has about these.
+    about = ["So it is [-1.2, 0.0, 1.2].", "Mean: 0", "Variance: 1", "Std: 1.0"]
+    assert refuted("\n\n".join(about)) == {}
     less = [*statistics(x)[:2], f"Variance: {x.var(ddof=1):.3f}", f"Std: {x.std(ddof=1):.3f}"]
     assert refuted("\n\n".join(less)) == {}
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from symattn.documents.binding import joining, roles, values
 from symattn.documents.binding.bounds import coming
+from symattn.documents.binding.evidence import information
 from symattn.documents.binding.tables import plain
 from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure, Words
 from symattn.expressions import syntax
@@ -63,7 +64,6 @@ _TEMPERATURE, _TEMPERED = re.compile(r"temperatur|\bτ\b", re.I), syntax.parse("
 _MASK, _ZERO = re.compile("mask", re.I), frozenset({"0", "0.0", "0.00", "0.000", "0.0000"})
 _AT = re.compile(r"(?i:temperature)|(?<!\w)[Tτ](?!\w)")
 _KINDS = frozenset({"mean", "var", "std"})
-_NAMES = _KINDS | {"x"}
 #: What a row is called by its label.
 _ROW = ("",)
 #: What ends a label, and how long a word is that is none by chance.
@@ -377,8 +377,9 @@ class Steps:
         trees = [tree for operand in operands for tree in operand.readings]
         pairs = [*product(trees, forms)]
         if any(map(_is_of_vectors, forms)):
-            # Statistics are of what was given first, whatever was worked out since.
-            pairs = [(tree, form) for form, tree in product(forms, trees[::-1])]
+            # Statistics are of what was given first; a mean of 0, a variance of 1 are about so.
+            is_telling = max(map(information, values.texts(block.value))) > 1
+            pairs = [(tree, form) for form, tree in product(forms, trees[::-1]) if is_telling]
         return [
             Step(self._order, said, block.value, self._where)
             for tree, form in pairs
@@ -390,9 +391,7 @@ class Steps:
     def _over(self, form: syntax.Tree, operand: syntax.Tree) -> syntax.Tree | None:
         """A form of an operand, and of what was printed of it; None where that wasn't."""
         known = {**self._known, "x": operand}
-        if not known.keys() >= {*syntax.names(form)} & _NAMES:
-            return None
-        return _put(form, known)
+        return _put(form, known) if known.keys() >= {*syntax.names(form)} & _KINDS else None
 
 
 def _lines(piece: Words) -> Iterator[tuple[str, PrintedFigure]]:
