@@ -310,6 +310,7 @@ def test_numbers_of_a_name_that_was_computed_are_what_came_of_it() -> None:
         ("sin(1 / 10000^(2/512)) ≈ 0.001 and 10000^{2/4} = 100", {"0.001": "0.822"}),
         # What an arrow does.
         ("$$[2, 1] \\xrightarrow{\\times \\frac{1}{2}} [1.0, 0.6]$$", {"0.6": "0.5"}),
+        ("```\nout = 0.51[1,2] + 0.49[5,6]\n    ≈ [2.96, 3.69]\n```", {"3.69": "3.96"}),
         ("With k=10: τ=1.5/k=100/p=0.95 and y = 4 / 2 = 2.", {}),
         ("Here d_model = 4, h = 8 and d_k = d_model / h. An example has d_k = 2.", {}),
         ("```\nBackward shapes:\n  dW: [2, 1]\n```\n\n$$dW = [[1], [2]]$$", {}),

@@ -195,7 +195,7 @@ class Steps:
             self._end_lines()
             self._words = piece.text
             self._by = self._by if self._is_begun else []
-        if not lines and len(piece.figures) > 1:
+        if not lines and len(piece.figures) > _FEWEST:
             # A block, it may be, which is not read.
             self._lines.clear()
             self._end_row()

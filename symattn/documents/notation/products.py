@@ -127,7 +127,8 @@ def stands_beside(grammar: Grammar, left: Tree) -> bool:
         if token.text == "(":
             return grammar.latex or not token.spaced or _ends_with_letter(left)
         if token.text == "[":
-            return grammar.latex and not isinstance(left, Named)
+            is_glued = isinstance(left, PrintedFigure) and not token.spaced
+            return is_glued or (grammar.latex and not isinstance(left, Named))
         return token.text == "{" or token.text[1:] in MATRICES
     return False
 
