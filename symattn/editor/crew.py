@@ -65,9 +65,9 @@ class Crew:
             while True:
                 member = self._taken(text)
                 answer = await self._asked(member, job)
-                full = isinstance(answer, Ended) and answer.why == "memory"
-                # It may have been full of what other jobs left.
-                if not full or member.worker.jobs <= 2:
+                is_over = isinstance(answer, Ended) and answer.why != "time"
+                # It may have been full of what other jobs left, or ended while it waited.
+                if not is_over or member.worker.jobs <= 2:
                     return answer
 
     def _taken(self, text: str) -> _Member:

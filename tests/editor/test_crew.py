@@ -85,6 +85,19 @@ def test_a_crash_costs_its_own_question():
     assert sums == [3, 7]
 
 
+def test_a_worker_that_was_ended_while_it_waited_costs_nothing(monkeypatch):
+    """Also where the system has not yet told that it was."""
+
+    async def conversation(crew):
+        first = await crew.ask("a", (who, ()))
+        (member,) = (one for one in crew._waiting if one.text == "a")
+        monkeypatch.setattr(member.worker.process, "poll", lambda: None)
+        os.kill(first, signal.SIGKILL)
+        return await crew.ask("a", (add, (1, 2)))
+
+    assert run(conversation) == 3
+
+
 @pytest.mark.heavy
 def test_what_does_not_end_is_ended():
     async def conversation(crew):
