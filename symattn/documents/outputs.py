@@ -27,7 +27,7 @@ from symattn.documents.running.machine import Machine
 from symattn.documents.running.numbers import ball, near
 from symattn.documents.running.source import ProgramSource
 from symattn.documents.running.texts import TOKEN, Hidden, Shown, Slot
-from symattn.documents.text import Span, Text, runs
+from symattn.documents.text import Span, Text
 from symattn.documents.trees import PrintedFigure
 from symattn.expressions import syntax
 from symattn.limits import RUN
@@ -276,7 +276,7 @@ class _Turn:
         for one in shown:
             by_line.setdefault(one.node.end_lineno or 0, []).append(one)
         comments = parsed.comments
-        last, told = list[Shown](), set[int]()
+        last: list[Shown] = []
         for line, found in sorted(by_line.items()):
             below = [*takewhile(lambda at: at in comments, count(line + 1))]
             lines = [comments[at] for at in (line, *below) if at in comments]
@@ -287,11 +287,6 @@ class _Turn:
                 for end in range(len(some), 0, -1)
             )
             last = [] if is_told else found
-            told |= {*range(line, line + len(below) + 1)} if is_told else set()
-        for run in runs([*comments], lambda above, line: line == above + 1):
-            # All that was printed before, below "Output:".
-            if len(run) > 1 and told.isdisjoint(run):
-                self._output(Text.joined([comments[at] for at in run], "\n"))
         return last
 
     def _remark(self, found: Sequence[Shown], lines: Sequence[Text]) -> bool:

@@ -313,7 +313,12 @@ def test_numbers_of_a_name_that_was_computed_are_what_came_of_it() -> None:
         ("```\nout = 0.51[1,2] + 0.49[5,6]\n    ≈ [2.96, 3.69]\n```", {"3.69": "3.96"}),
         ("With k=10: τ=1.5/k=100/p=0.95 and y = 4 / 2 = 2.", {}),
         ("Here d_model = 4, h = 8 and d_k = d_model / h. An example has d_k = 2.", {}),
-        ("```\nBackward shapes:\n  dW: [2, 1]\n```\n\n$$dW = [[1], [2]]$$", {}),
+        (
+            "$$g = [0.5, 0.1]$$ $$dW = 2 g$$\n\n```\nBackward shapes:\n"
+            "  x: [1, 2] → same as before\n  W: [2, 1] → as before\n  b: [1, 1] → so\n"
+            "  dW: [2, 1]   → as W\n```",
+            {},
+        ),
     ],
 )
 def test_what_stands_there_is_what_is_stated(text, found) -> None:

@@ -249,6 +249,8 @@ def test_a_step_with_an_operand_is_of_the_block_before() -> None:
     )
     assert refuted(text.format("1.41")) == {}
     assert refuted(text.format("1.51")) == {"1.51": "1.41"}
+    # Of another block than the one before it may be, which is not read.
+    assert refuted(f"Values:\n\n[[7, 8], [9, 6]]\n\n{text.split('3.0]]')[1].format('1.51')}") == {}
     # What is scaled is no operand of the scaling.
     last = "\n\nNow, apply softmax to each row:\n\nWeights = [[0.33, {}], [0.67, 0.33]]"
     assert refuted(text.format("1.41") + last.format("0.67")) == {}
@@ -279,6 +281,14 @@ def test_shares_at_a_temperature_are_those_of_the_scores_over_it() -> None:
     text = f"Logits $z = [3.0, 2.0, 1.0, 0.5]$:\n\n{table}" + "\n".join(lines_)
     assert refuted(text) == {}
     assert refuted(text.replace(f"{right[2][0]:.3f}", "0.499")) == {"0.499": f"{right[2][0]:.3f}"}
+
+
+def test_a_table_of_temperatures_is_of_the_scores_that_a_row_agrees_with() -> None:
+    """As printed, before any that it may agree with as rounded."""
+    rows = ("0.5 | 0.468 | 0.063 | 0.468", "1 | 0.422 | 0.155 | 0.422", "4 | 0.360 | 0.280 | 0.360")
+    head = "| $\\tau$ | $p_1$ | $p_2$ | $p_3$ |\n|---|---|---|---|\n"
+    given_ = "$$s = [2, 1, 2]$$ $$u = s / \\sqrt{2} = [1.4142, 0.7071, 1.4142]$$\n\n"
+    assert refuted(given_ + head + "\n".join(f"| {one} |" for one in rows)) == {}
 
 
 def test_a_mask_that_is_spoken_of_leaves_the_softmax_of_all_open() -> None:

@@ -249,10 +249,12 @@ def _worked_out(passage: Passage, vectors: list[syntax.Tree]) -> Passage:
 _MOST = 0.66
 #: This part of them is that of another form of it.
 _OTHER = 0.9
-#: What else scores may have been divided by, squared: roots, whole numbers, and tenths, which are
-#: temperatures.
-_ROOTS = (*range(2, 129), *(k * k for k in range(12, 33)))
-_SCALES = (*(k * k / 100 for k in (*range(1, 10), 12, 15, 25)), *_ROOTS)
+#: What else scores may have been divided by, squared: roots, whole numbers, tenths.
+_SCALES = (
+    *(k * k / 100 for k in (*range(1, 10), 12, 15, 25)),
+    *range(2, 129),
+    *(k * k for k in range(12, 33)),
+)
 
 
 def is_softmax(
@@ -282,13 +284,11 @@ def is_softmax(
         return False
     x, off = own.measured
     hidden = Measured(np.where(figures > 0, x, -1e30), off)
-    # To two different scores some temperature always fits.
-    scales = _ROOTS if is_said and len(np.unique(x)) < _TELLING else _SCALES
     with np.errstate(all="ignore"):
         forms = [
             (middle, off)
             for scores in (own.measured, hidden)
-            for tried in Trials(scales).of([(before, scores)], figures.shape)
+            for tried in Trials(_SCALES).of([(before, scores)], figures.shape)
             for middle, off in zip(*tried.values, strict=True)
             if _are_shares(middle)
         ]
