@@ -17,7 +17,7 @@ from itertools import groupby
 from math import inf
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_mat
 
 from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.cases.claims import Claim
@@ -134,13 +134,19 @@ class Equations:
         self.places = OperandPlaces(reading)
         self._operands = operands
         self._entry_at = entry_at
+        #: What the arithmetic of claims may come to.
+        self._reached: dict[tuple[int, str], arb_mat | None] = {}
 
     def reach(self, claim: Claim, i: int, j: int) -> arb | None:
         """All that a figure of numbers may be, as these may have been rounded."""
-        if claim.stated is not None:
-            return self.enclosed(claim, i, j, exact_ones(claim.tree, claim.stated.exact))
-        known = [self.known(number) for number in self.places.of(claim)]
-        return self.enclosed(claim, i, j, known)
+        asked = claim.number, claim.key
+        if asked not in self._reached:
+            known: list[arb | None] = [self.known(number) for number in self.places.of(claim)]
+            if claim.stated is not None:
+                known = exact_ones(claim.tree, claim.stated.exact)
+            self._reached[asked] = self._operands.enclosure(claim.tree, known or None)
+        reached = self._reached[asked]
+        return None if reached is None else reached[i, j]
 
     def known(self, number: ArticleNumber) -> arb | None:
         """Return what an operand may be, for what it is the value of; None where that isn't

@@ -26,7 +26,7 @@ from flint import arb, arb_mat
 from symattn.errors import Malformed, SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape, grid
-from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.balls import FIRST, charge, precision
 from symattn.numbers.rationals import HIDDEN, PrintedNumber, read_printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.programs import nodes
@@ -253,11 +253,6 @@ def _ball(printed: PrintedNumber, part: int) -> arb:
     return arb(printed.value) + arb(0, arb(printed.unit / part))
 
 
-def _middle(matrix: arb_mat) -> arb_mat:
-    middles = [entry.mid() for entry in matrix.entries()]
-    return arb_mat(matrix.nrows(), matrix.ncols(), middles)
-
-
 #: Of so many entries slopes are taken, through these operations.
 _CENTRED = 64
 _SMOOTH = frozenset(RULES) - {"maximum", "above", "rowmax", "hide"}
@@ -286,7 +281,8 @@ class _Rounded(Program):
         """All that a node may come to. An input that stands in several places, as in ``e^0.7 /
         (e^0.7 + 1)``, is one unknown, which balls count as many: of what is smooth, the middle and
         the slopes tell more (the mean value form of R. E. Moore, 1966)."""
-        found, size = self.run[node], node.grid[0] * node.grid[1]
+        forward, size = self.run, node.grid[0] * node.grid[1]
+        found = forward[node]
         graph = nodes.ancestors([node])
         often = Counter(operand.serial for one in graph for operand in one.operands)
         again = [one for one in graph if one.serial in self.balls and often[one.serial] > 1]
@@ -295,14 +291,19 @@ class _Rounded(Program):
         is_known = not any(ball.masked for ball in leaves.values())
         if not again or size > _CENTRED or not (is_smooth and is_known):
             return found
-        middles = {at: Enclosure(_middle(ball.matrix)) for at, ball in leaves.items()}
+        middles = {
+            at: Enclosure(arb_mat(*ball.shape, [x.mid() for x in ball.matrix.entries()]))
+            for at, ball in leaves.items()
+        }
         middle = replace(self, balls=middles).run[node].matrix.entries()
         start, entries = nodes.given("upstream", node.shape), found.matrix.entries()
         slopes = flows(node, start)
         for k, wide in enumerate(entries):
-            first = Enclosure(arb_mat(*node.grid, [int(k == j) for j in range(size)]))
-            run = replace(self, balls={**self.balls, start.serial: first}).run
-            near = middle[k]
+            charge(sum(one.grid[0] * one.grid[1] for one in graph))
+            run, near = self.run, middle[k]
+            run.keep(start, Enclosure(arb_mat(*node.grid, [int(k == j) for j in range(size)])))
+            for one in graph:
+                run.keep(one, forward[one])
             for at, ball in leaves.items():
                 slope = run[slopes[at]].matrix.entries() if at in slopes else []
                 offs = (ball.matrix - middles[at].matrix).entries()

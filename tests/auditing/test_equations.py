@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +18,8 @@ from symattn.cases.case import make
 from symattn.cases.library import load
 from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span
+from symattn.expressions import syntax
+from symattn.programs.operands import Operands
 from symattn.verdicts import Verdict
 from tests.documents.skeletons import skeleton
 
@@ -308,3 +311,21 @@ def test_an_input_given_since_is_meant_and_exact():
         numbers += [("given", "0.5"), ("given", "0.11"), ("local", "0.3"), ("local", product)]
         found = audited(read(source, claims, given={"v": ("0.3", "0.5")}, numbers=numbers))
         assert str(found.figures[-1].verdict) == verdict
+
+
+def test_what_a_statement_may_come_to_is_worked_out_once(monkeypatch, tmp_path):
+    """However many of its figures are judged."""
+    asked: Counter[str] = Counter()
+    enclosure = Operands.enclosure
+
+    def counted(self, tree, known=None):
+        asked[syntax.text(tree)] += 1
+        return enclosure(self, tree, known)
+
+    monkeypatch.setattr(Operands, "enclosure", counted)
+    path = tmp_path / "post.md"
+    vector = ", ".join(f"{k / 100:.2f}" for k in range(101, 121))
+    path.write_text(f"[{vector}] / norm([{vector}]) = [{vector}]")
+    found = audit(load(path))
+    assert len(found.figures) == 20
+    assert 0 < max(asked.values()) < 5

@@ -511,7 +511,7 @@ def test_what_only_a_run_tells(program, last):
 
 
 def test_expressions_that_are_too_deep_are_no_formulas():
-    """What loops nest beyond what readers go into is told as something that nobody knows."""
+    """An expression that loops nest beyond what readers go into is one that nobody knows."""
     lines_of = [f"x = X\nfor i in range({turns}):\n    x = -(x * 2)\ny = x" for turns in (9, 900)]
     assert [lines(program)[-2].startswith("x = ?") for program in lines_of] == [False, True]
     inside = "def f(x):\n" + "    x = -(x * 2)\n" * 300 + "    return softmax(x)\ny = f(X)"

@@ -226,7 +226,7 @@ def _mention(words: Words, name: re.Match[str]) -> Chain:
     return Chain((Named(name["name"], span),), (), (span,))
 
 
-# -- what words say was done to the block before ----------------------------------------------
+# -- what tables work out, and blocks that can only be the softmax of one before ---------------
 
 #: A table may be of one of so many vectors before it.
 _VECTORS = 4

@@ -416,11 +416,8 @@ def _number(part: syntax.Tree) -> syntax.Tree | None:
         case PrintedFigure(text, span) if text.endswith("%"):
             number = numbers(PrintedFigure(text[:-1].rstrip(), span))
             return syntax.Binary("/", number, syntax.Literal("100"))
-        case syntax.Power(base, exponent) if isinstance(base, syntax.Literal) and isinstance(
-            exponent, syntax.Binary
-        ):
-            # A root of a number, by its logarithm.
-            return syntax.Call("exp", (syntax.Binary("*", exponent, syntax.Call("log", (base,))),))
+        case syntax.Power():
+            return values.by_logarithm(part)
         case ExactNumber(text) if text[:1] == "-":
             return syntax.Negative(ExactNumber(text[1:]))
         case PrintedFigure(text, span) if text[:1] in "+-":

@@ -38,7 +38,7 @@ from symattn.documents.binding.stated import (
     numbers,
     size,
 )
-from symattn.documents.binding.steps import Steps
+from symattn.documents.binding.steps import Steps, put
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span
@@ -677,7 +677,7 @@ class Statements:
             case syntax.Call(function, (left, right), ()) if function.lower() in _OF_TWO:
                 form = syntax.parse(_OF_TWO[function.lower()])
                 pairs = product(closed(left), closed(right))
-                return [_put(form, {"x": x, "y": y}) for x, y in islice(pairs, _READINGS)]
+                return [put(form, {"x": x, "y": y}) for x, y in islice(pairs, _READINGS)]
             case syntax.Call(function, (operand,), ()) if not is_code:
                 return [x for one in closed(operand) for x in _called(function, one)]
         inside = syntax.inside(tree)
@@ -826,10 +826,6 @@ def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
     if name == "layernorm" and _rank(vector) == 1:
         apart = syntax.Binary("-", vector, syntax.Call("mean", (vector,)))
         yield syntax.Binary("/", apart, syntax.Call("std", (vector,), by_less))
-
-
-def _put(form: syntax.Tree, operands: Mapping[str, syntax.Tree]) -> syntax.Tree:
-    return syntax.renamed(form, lambda name: operands[name])
 
 
 def _has_forms(tree: syntax.Tree) -> bool:

@@ -61,7 +61,7 @@ _BY = [
     )
 ]
 _TEMPERATURE, _TEMPERED = re.compile(r"temperatur|\bτ\b", re.I), syntax.parse("softmax(x / y)")
-_MASK, _ZERO = re.compile("mask", re.I), frozenset({"0", "0.0", "0.00", "0.000", "0.0000"})
+_MASK = re.compile("mask", re.I)
 _AT = re.compile(r"(?i:temperature)|(?<!\w)[Tτ](?!\w)")
 _KINDS = frozenset({"mean", "var", "std"})
 #: What a row is called by its label.
@@ -214,7 +214,7 @@ class Steps:
 
     def read(self, members: Sequence[Member], is_code: bool = False) -> None:
         """Take a chain: a line with its label, a block with what its words say, or something
-        that ends a list of steps, as all code is."""
+        that ends a list of steps, as all code is that gives no array to a name."""
         self._order += 1
         self._is_begun = True
         for one in members:
@@ -235,7 +235,7 @@ class Steps:
             if words.search(said):
                 is_whole = len(members) > 1 and bool(values.shape(value))
                 operands = [x for x in members[: -is_whole or None] if not isinstance(x, Opaque)]
-                self._by = [_put(form, {"y": y}) for form, y in product(forms, operands)]
+                self._by = [put(form, {"y": y}) for form, y in product(forms, operands)]
                 self._words = said = f"{said} that"
                 if not is_whole:
                     return
@@ -244,7 +244,7 @@ class Steps:
             case (syntax.Name("T" | "tau" | "temperature"), PrintedFigure() as figure) if (
                 self._is_tempered
             ):
-                self._by = [_put(_TEMPERED, {"y": figure})]
+                self._by = [put(_TEMPERED, {"y": figure})]
                 return
             case (syntax.Name(name), PrintedFigure() as figure) if not (is_step or _step(name)):
                 self._line(name, figure)
@@ -354,13 +354,13 @@ class Steps:
         been scaled or masked in silence."""
         self._tries += 1
         is_said = bool(_step(said)) or form is not None
-        softmax = _put(form or _SOFTMAX_OF, {"x": before.value})
+        softmax = put(form or _SOFTMAX_OF, {"x": before.value})
         is_called = is_said or bool(block.roles or (before.roles and not _OF.search(said)))
         return (
             is_called
             and self._tries < _TRIES
             and not block.is_worked
-            and not (self._is_masked and _ZERO.isdisjoint(values.texts(block.value)))
+            and not (self._is_masked and all(x.strip("0.%") for x in values.texts(block.value)))
             and before.roles <= _SCORES
             and block.roles <= _SHARES
             and values.shape(before.value) == values.shape(block.value) != ()
@@ -391,7 +391,7 @@ class Steps:
     def _over(self, form: syntax.Tree, operand: syntax.Tree) -> syntax.Tree | None:
         """A form of an operand, and of what was printed of it; None where that wasn't."""
         known = {**self._known, "x": operand}
-        return _put(form, known) if known.keys() >= {*syntax.names(form)} & _KINDS else None
+        return put(form, known) if known.keys() >= {*syntax.names(form)} & _KINDS else None
 
 
 def _lines(piece: Words) -> Iterator[tuple[str, PrintedFigure]]:
@@ -439,7 +439,8 @@ def _rows_said(matrix: syntax.Tree, said: str) -> tuple[Sequence[syntax.Tree], s
     return [row], said[: match.start()] + said[match.end() :]
 
 
-def _put(form: syntax.Tree, operands: Mapping[str, syntax.Tree]) -> syntax.Tree:
+def put(form: syntax.Tree, operands: Mapping[str, syntax.Tree]) -> syntax.Tree:
+    """A form with operands for its names, as far as there are some."""
     return syntax.renamed(form, lambda name: operands.get(name, syntax.Name(name)))
 
 

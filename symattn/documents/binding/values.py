@@ -94,9 +94,8 @@ def with_powers(
         match part:
             case syntax.Power(base, exponent) if is_square(sizes(base)):
                 return multiplied(base, exponent)
-            case syntax.Power(PrintedFigure() as base, times) if _is_broken(times):
-                product = syntax.Binary("*", times, syntax.Call("log", (base,)))
-                return syntax.Call("exp", (product,))
+            case syntax.Power(PrintedFigure()):
+                return by_logarithm(part)
             case syntax.Call("softmax", (syntax.Array(rows),)) if all(
                 isinstance(row, syntax.Array) and len(row.items) == 1 for row in rows
             ):
@@ -110,14 +109,20 @@ def with_powers(
         return Opaque(syntax.text(tree), figures=tuple(figures(tree)))
 
 
-def _is_broken(exponent: syntax.Tree) -> bool:
-    """Return whether it is no whole number, nor one with a half."""
-    match exponent:
-        case syntax.Literal(text):
-            return "." in text and not _ROOTS.fullmatch(text)
-        case syntax.Binary(op, syntax.Literal(), syntax.Literal(text)):
-            return op == "/" and text != "2"
-    return False
+def by_logarithm(power: syntax.Power) -> syntax.Tree | None:
+    """A power of a number by its logarithm, unless it is whole or one with a half; else None.
+
+    >>> syntax.text(by_logarithm(syntax.parse("10000**(2/512)")))
+    'exp(2 / 512 * log(10000))'
+    """
+    match power.exponent:
+        case syntax.Literal(text) if "." not in text or _ROOTS.fullmatch(text):
+            return None
+        case syntax.Literal() | syntax.Binary() as times if isinstance(power.base, syntax.Literal):
+            if not isinstance(times, syntax.Binary) or times.right != syntax.Literal("2"):
+                product = syntax.Binary("*", times, syntax.Call("log", (power.base,)))
+                return syntax.Call("exp", (product,))
+    return None
 
 
 def is_square(size: Shape | None) -> bool:

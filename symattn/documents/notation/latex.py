@@ -104,8 +104,6 @@ def _shown(tokens: list[NotationToken], string: str) -> list[NotationToken]:
             link = token._replace(kind="relation", text=ARROWS[text])
             if shown and shown[0].kind == "operator":
                 # What is done to it: the arrow leads from what comes of that.
-                while kept and kept[-1].kind == "separator" and kept[-1].text == "quad":
-                    kept.pop()
                 kept += [*shown, link]
             elif shown and link.text != "=":
                 first, last = shown[0].start, shown[-1].end
@@ -251,8 +249,9 @@ def _laid_flat(tokens: list[NotationToken]) -> list[NotationToken]:
         elif token.text == "quad" and (
             (flat and flat[-1].kind == "operator")
             or [one.kind for one in tokens[at + 1 : at + 3]] == ["operator", "separator"]
+            or [one.text for one in tokens[at + 1 : at + 2]] in (["×"], ["*"], ["·"], ["/"])
         ):
-            # A wide space on both sides of an operator is none between formulas.
+            # Beside an operator a wide space parts no formulas; one before a sign may.
             pass
         else:
             flat.append(token)
