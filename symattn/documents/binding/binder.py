@@ -177,34 +177,33 @@ def _read(
     article: Article, passages: Sequence[Passage], notes: Help
 ) -> tuple[Reading, Sequence[tuple[Origin, Fault]]]:
     """Return what passages compute and print, and what the author has got wrong."""
-    best, found = _best(article, passages, notes)
-    return found, best.author.faults
+    best = _best(article, passages, notes)
+    return best.reading(), best.author.faults
 
 
 def bound(article: Article) -> Binder:
     """The binder whose reading of an article is the best."""
-    return _best(article, passages_of(article), NONE)[0]
+    return _best(article, passages_of(article), NONE)
 
 
-def _best(article: Article, passages: Sequence[Passage], notes: Help) -> tuple[Binder, Reading]:
-    """The form of the recipe that most figures speak for, and the reading with it."""
+def _best(article: Article, passages: Sequence[Passage], notes: Help) -> Binder:
+    """The form of the recipe that most figures speak for."""
     best: Binder | None = None
     tried: list[Standard] = []
+    is_masked = bool(standard.SPOKEN.search(article.source))
     for variant in _variants(article, passages):
         if not all(variant.differs(one.variant, one.asked) for one in tried):
             continue
         binder = Binder(article, passages, variant, notes, best)
-        reading = binder.read()
         tried.append(binder.standard)
         if best is None or (binder.is_better(best) and binder.needs_mask()):
-            best, found = binder, reading
-        if not reading.assumptions and not standard.SPOKEN.search(article.source):
+            best = binder
+        if not is_masked and not binder.assumptions():
             break
     assert best is not None
-    if standard.SPOKEN.search(article.source) and best.is_doubtful():
+    if is_masked and best.is_doubtful():
         best = Binder(article, passages, Variant(mask=standard.UNKNOWN), notes, best)
-        found = best.read()
-    return best, found
+    return best
 
 
 def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant]:
@@ -254,9 +253,10 @@ class Binder:
         self.statements: Statements = (
             Statements(article.source, ran(article)) if like is None else like.statements
         )
+        self._bind()
 
-    def read(self) -> Reading:
-        """The reading of the whole article."""
+    def _bind(self) -> None:
+        """Read the whole article."""
         construction = Construction(
             self.recipe, self.outline.definitions, self.names, self.ledger, self.held
         )
@@ -265,8 +265,8 @@ class Binder:
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()
+        self.statements.is_ended = True
         construction.findings.sweep()
-        return self._reading()
 
     def is_better(self, other: Binder) -> bool:
         """Return whether the author has less to complain of, or clearly more figures agree."""
@@ -423,15 +423,21 @@ class Binder:
 
     # -- the whole ------------------------------------------------------------------------
 
-    def _reading(self) -> Reading:
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted though the article doesn't say it."""
+        used = self._used()
+        assumed = [
+            f"{name} = {step.expression}"
+            for name, step in self.recipe.steps.items()
+            if step.assumed and name in used
+        ]
+        return (f"assuming scaled dot-product attention: {'; '.join(assumed)}",) if assumed else ()
+
+    def reading(self) -> Reading:
+        """The reading of the whole article."""
         settled = Confidence(self.ledger).settle()
         stated = [*self.statements.claims(self.ledger, settled)]
         used = self._used()
-        steps = {name: step for name, step in self.recipe.steps.items() if name in used}
-        assumed = [f"{name} = {one.expression}" for name, one in steps.items() if one.assumed]
-        assumptions = (
-            (f"assuming scaled dot-product attention: {'; '.join(assumed)}",) if assumed else ()
-        )
         unexpected = [one for passage in self.read_from for one in _faults(passage)]
         if self.statements.is_cut:
             unexpected.append(OpenQuestion("equations", CLOSED.said(), Span(0, 0)))
@@ -440,12 +446,12 @@ class Binder:
         return Reading(
             self.article,
             dict(self.recipe.given),
-            steps,
+            {name: step for name, step in self.recipe.steps.items() if name in used},
             self._loss(),
             (*(one.claimed() for one in settled), *stated),
             self._fitting_tokens(),
             self.coverage.numbers(),
-            assumptions,
+            self.assumptions(),
             (*self.ledger.open, *unexpected),
             passages=self.read_from,
         )

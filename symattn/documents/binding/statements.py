@@ -185,6 +185,8 @@ class Statements:
     _are_sizes: bool = False
     #: How much was stated before the last chain.
     _before_last: int = 0
+    #: Whether the article has ended: who reads it again has nothing to add.
+    is_ended: bool = False
     #: Whether work was too much to close all.
     is_cut: bool = False
     #: The readings of names, by where these stand.
@@ -198,7 +200,7 @@ class Statements:
 
     def words(self, piece: Words, kind: str) -> None:
         """Take words: they may be a part of a chain beside them, or say that it is none."""
-        if "found" in self.__dict__:
+        if self.is_ended:
             return
         text = piece.text
         if kind == "heading":
@@ -217,12 +219,12 @@ class Statements:
 
     def table(self, table: ReadTable) -> None:
         """Take a table, before what stands in its cells."""
-        if "found" not in self.__dict__:
+        if not self.is_ended:
             self._columns.table(table, self._order)
 
     def read(self, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of a passage of that kind, unless all have been closed."""
-        if "found" not in self.__dict__:
+        if not self.is_ended:
             for part in _apart(chain):
                 self._read(part, kind, where)
 

@@ -208,13 +208,13 @@ def test_itself_is_the_token_of_its_own_clause():
 def tried(monkeypatch):
     """The forms of the recipe that an article is read with."""
     found = []
-    whole = Binder.read
+    whole = Binder.__init__
 
-    def counted(binder):
-        found.append(binder.standard.variant)
-        return whole(binder)
+    def counted(binder, article, passages, variant, *others):
+        found.append(variant)
+        whole(binder, article, passages, variant, *others)
 
-    monkeypatch.setattr(Binder, "read", counted)
+    monkeypatch.setattr(Binder, "__init__", counted)
     return found
 
 
