@@ -155,6 +155,8 @@ class Equations:
         near = self._operands.rounded(text)
         if near is None:
             return None
+        if number.is_exact:
+            return near.mid()
         result = self.places.result(number)
         if result is not None and _is_negative(result) != _is_negative(number):
             # The negative of a result may be another number, that was rounded.

@@ -37,6 +37,7 @@ from symattn.verdicts import Verdict
 _MANY = 3
 #: So many bits are asked for what a figure is before it is corrected.
 SURE = 2 * MARGIN
+_STRANDED = "what follows from it can't be corrected with it"
 _EQUATION = "correcting it would make an equation false that is true as printed"
 
 
@@ -93,10 +94,11 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> CorrectedArticle:
     kept: dict[Span, str] = {item.span: item.why for item in audit.unjudged}
     for _ in range(ROUNDS.most):
         corrected = _Corrected(audit, again, kept)
-        if broken := corrected.broken() - kept.keys():
-            kept |= dict.fromkeys(broken, _EQUATION)
-        else:
+        stranded = dict.fromkeys(corrected.stranded(), _STRANDED)
+        again_kept = stranded | dict.fromkeys(corrected.broken(), _EQUATION)
+        if again_kept.keys() <= kept.keys():
             return corrected.result()
+        kept = again_kept | kept
     return _refused(article, ROUNDS.said())
 
 
@@ -146,6 +148,23 @@ class _Corrected:
         terms = {one.term.key for one in refuted if one.span in touched}
         return {one.span for one in refuted if one.span and one.term.key in terms}
 
+    @cached_property
+    def _fixed(self) -> tuple[Fix, ...]:
+        """The corrections."""
+        return tuple(_fixes(self.current, _reading(self.audit).article, self._origins))
+
+    def stranded(self) -> set[Span]:
+        """The figures that were corrected though what follows from them was not."""
+        corrected = {fix.span.start: fix.span for fix in self._fixed}
+        return {
+            corrected[start]
+            for figure in _judged(self.audit)
+            if (stated := figure.claim.stated) and figure.verdict is Verdict.REFUTED
+            if figure.span is not None and figure.span.start not in corrected
+            for start in stated.follows
+            if start in corrected
+        }
+
     def _inside(self, claim: Claim) -> Iterator[Span]:
         """The places in what a claim is made of."""
         start, end = claim.span or Span(0, 0)
@@ -165,14 +184,7 @@ class _Corrected:
         left = tuple(
             replace(item, span=origins.get(item.span, item.span)) for item in self._plan.left
         )
-        fixes = tuple(_fixes(self.current, article, origins))
-        corrected = {fix.span for fix in fixes}
-        starts = {span.start for span in corrected}
-        for figure in self.audit.figures:
-            stated = figure.claim.stated
-            follows = stated is not None and not starts.isdisjoint(stated.follows)
-            if follows and figure.verdict is Verdict.REFUTED and figure.span not in corrected:
-                return _refused(article, f"{figure.label} would be what followed from others")
+        fixes = self._fixed
         left += tuple(self._again({fix.printed: fix for fix in reversed(fixes)}))
         return CorrectedArticle(article, _reading(self.current).article.source, fixes, left)
 
@@ -476,16 +488,19 @@ def _lost(old: Audit, new: Audit, moves: Moves) -> str:
     for name, step in before.steps.items():
         if name not in after.steps or after.steps[name].tree != step.tree:
             return name
-    lost = _said(old, moves) - _said(new, Moves(()))
+    # What follows from a wrong figure says nothing where that is right.
+    lost = _said(old, moves, are_alone=True) - _said(new, Moves(()))
     return next((text or "a figure" for _, _, text in lost), "")
 
 
-def _said(audit: Audit, moves: Moves) -> Counter[tuple[Span, str, str]]:
-    """Every place with what it is said to be; of arithmetic only that, its digits may change."""
+def _said(audit: Audit, moves: Moves, are_alone: bool = False) -> Counter[tuple[Span, str, str]]:
+    """Every place with what it is said to be; of arithmetic only that, its digits may change. Those
+    that ``are_alone`` follow from no wrong figure."""
     claims = [
         (span, figure.claim.key, "" if figure.claim.is_arithmetic else figure.label)
         for span, figures in figures_at(_judged(audit)).items()
         for figure in figures
+        if not (are_alone and figure.claim.stated and figure.claim.stated.follows)
     ]
     return Counter((moves.moved(span), key, text) for span, key, text in claims)
 

@@ -320,14 +320,17 @@ _RULE = re.compile(r"[\s|│┃+\-=:─-╿]*+\Z")
 _BARS = re.compile(r"[|│┃║]")
 _FURTHER = re.compile(rf"[ \t]*+(?:{ENTRY}|[^|│┃║]*+[|│┃║])")
 #: What is said behind the numbers of a row.
-_REMARK = re.compile(r"(?<=[\])|│┃0-9∞%f])[ \t]++(?:←|<-|\#|//)")
+_REMARK = re.compile(r"(?<=[\])|│┃0-9∞%f])[ \t]++(?:←|<-|\#|//|\((?=[^\W\d]))")
 #: One of things that are counted, with its value: ``Item 0: 0.25 ▇▇▇``.
 _COUNTED = re.compile(
     rf"[ \t]*+(?P<label>[^\W\d][^:=\d]{{0,30}}[ ](?P<count>[0-9]{{1,3}}))[ \t]*+[:：]"
     rf"[ \t]*+(?P<number>{ENTRY})(?P<rest>(?:[ \t]++[^\w\s=+*/×·−–-][^=×·*→:]*+)?)\Z"
 )
 #: Figures one after the other that are all of a line, or all behind a colon.
-_LISTED = re.compile(rf"(?:\A|[:=≈][ \t])[ \t]*+(?P<row>{ENTRY}(?:,?+[ \t]++{ENTRY})++)[ \t]*+\Z")
+_LISTED = re.compile(
+    rf"(?:\A|[:=≈][ \t])[ \t]*+(?P<row>{ENTRY}(?:,?+[ \t]++{ENTRY})++)[ \t]*+"
+    r"(?P<remark>\([^\W\d].*)?\Z"
+)
 #: A line that says what stands under it.
 _ANNOUNCES = re.compile(r".*[:=][ \t]*+\Z")
 #: A sign that gives a value to what stands before it.
@@ -711,7 +714,8 @@ def _listed(line: FlatLine) -> FlatLine:
         return line
     entries = map(line.text.group, _ENTRY.finditer(line.text.string, *listed.span("row")))
     array = Text.joined(entries, ", ").enclosed("[", "]")
-    return replace(line, text=Text.joined([line.text[: listed.start("row")], array]))
+    before, behind = line.text[: listed.start("row")], line.text[listed.end("row") :]
+    return replace(line, text=Text.joined([before, array, behind]))
 
 
 def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine]:

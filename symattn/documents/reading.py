@@ -31,7 +31,8 @@ class ArticleNumber:
     """A number that the article prints, and what became of it.
 
     ``of`` is what it is the value of, ``A[0, 1]``; '' where that is not known.
-    ``confirmed`` where the article doesn't say so plainly, and its value agrees.
+    ``confirmed`` where the article doesn't say so plainly, and its value agrees; ``is_exact``
+    where it is all of what it shows, and no rounding of it.
     """
 
     text: str
@@ -40,6 +41,7 @@ class ArticleNumber:
     of: str = ""
     confirmed: bool = False
     why: str = ""
+    is_exact: bool = False
 
 
 @dataclass(frozen=True)

@@ -124,13 +124,13 @@ def test_a_row_that_is_printed_again_is_not_corrected_in_one_place():
     [
         (r"1 \cdot 2 + e^{-1} \cdot 4 = 4 e^{-1} + 2 \approx 3.4715", []),
         (r"1 \cdot 2 + 3 \cdot 4 = 12 + 2 = 14", []),
-        (r"1 \cdot 2 + 3 \cdot 4 = 2 + 13 = 15", ["13"]),
-        (r"1 \cdot 2 + 3 \cdot 4 = 1 \cdot 2 + 13 = 15", ["13"]),
-        (r"0.5 \cdot 2 + 0.25 \cdot 4 = 1.0 + 1.1 = 2.1", ["1.1"]),
+        (r"1 \cdot 2 + 3 \cdot 4 = 2 + 13 = 15", ["13", "15"]),
+        (r"1 \cdot 2 + 3 \cdot 4 = 1 \cdot 2 + 13 = 15", ["13", "15"]),
+        (r"0.5 \cdot 2 + 0.25 \cdot 4 = 1.0 + 1.1 = 2.1", ["1.1", "2.1"]),
     ],
 )
 def test_terms_of_sums(sums, wrong):
-    """They are judged one by one where all are worked out or kept in their places; a sum that
-    is put in order is true as printed."""
+    """They are judged one by one where all are worked out or kept in their places, and so is what
+    follows from them; a sum that is put in order is true as printed."""
     found = judged(f"The sum:\n\n$${sums}$$\n")
     assert [figure.text for figure in found.figures if figure.verdict is Verdict.REFUTED] == wrong

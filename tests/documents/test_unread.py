@@ -163,7 +163,7 @@ def test_every_piece_that_fails_is_kept_apart(monkeypatch, kept):
 
 def test_what_no_piece_is_to_blame_for_is_no_reading(monkeypatch, kept):
     """A reader that fails with everything fails."""
-    monkeypatch.setattr(binder.Binder, "read", lambda self: dict[str, str]()["lost"])
+    monkeypatch.setattr(binder.Binder, "reading", lambda self: dict[str, str]()["lost"])
     with pytest.raises(KeyError):
         reading_of(GOOD)
 

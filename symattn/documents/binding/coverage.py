@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from symattn.documents.binding import values
 from symattn.documents.notation.vocabulary import SCALES
@@ -114,13 +115,25 @@ class Coverage:
             if known is None or _RANK[known.status] <= _RANK[status]:
                 # A sign of percent stays with its number, though the claim is of the number.
                 printed = known or figure
-                number = ArticleNumber(printed.text, printed.span, status, of, confirmed)
+                number = ArticleNumber(
+                    printed.text,
+                    printed.span,
+                    status,
+                    of,
+                    confirmed,
+                    is_exact=known is not None and known.is_exact,
+                )
                 self._numbers[printed.span.start] = number
 
     def restate(self, start: int) -> None:
         """A number is wrong as what an equation states it to be, whatever it was taken for."""
         known = self._numbers[start]
-        self._numbers[start] = ArticleNumber(known.text, known.span, "local")
+        self._numbers[start] = replace(known, status="local", of="", confirmed=False, why="")
+
+    def keep(self, exact: Container[int]) -> None:
+        """Note which numbers are no roundings."""
+        for start, number in self._numbers.items():
+            self._numbers[start] = replace(number, is_exact=start in exact)
 
     def leave(self, passages: Iterable[Passage], why: str) -> None:
         """All numbers that none of these passages has claim nothing, for that reason."""

@@ -245,7 +245,7 @@ class Equalities:
                     rounded = [work, *rounded] if links[k - 1] == "≈" else []
                 elif is_second and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
-                    self.ledger.work_out(member, members[0])
+                    self.ledger.work_out(self._side(member, [], members[0]), members[0])
                 work = member
                 if len(members) > 1 and not values.is_scientific(work):
                     # What stands by itself, such as a size 2 x 3, is equal to nothing.
@@ -260,7 +260,7 @@ class Equalities:
         that was rounded from, in ``e^3.54 / e^7.21 \\approx 34 / 1353 \\approx 3\\%``."""
         meant = syntax.replaced(work, workings.as_meant)
         turned = workings.in_degrees(work, _TURN), work, workings.in_degrees(work)
-        sides = (*turned, meant, *rounded)
+        sides = (*turned, meant, syntax.replaced(work, workings.to_base_two), *rounded)
         return next((side for side in sides if self.ledger.agreement(side, value) == 1), work)
 
     def _may_be_degrees(self, work: syntax.Tree, value: syntax.Tree) -> bool:
@@ -270,16 +270,8 @@ class Equalities:
         return turned != work and self.ledger.agreement(work, value) < 1
 
     def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
-        """Sums that are worked out term by term: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``. Where a
-        term is neither worked out nor kept, ``1 * 2 + 4 * e = 4 * e + 2``, or stands in
-        another place, the sum is put in order, and nothing is said of its terms."""
-        first, second = workings.terms(numbers), workings.terms(following)
-        if len(first) != len(second):
-            return
-        pairs = [*zip(first, second, strict=True)]
-        if not all(values.is_value(value) or value == term for term, value in pairs):
-            return
-        worked = [pair for pair in pairs if values.is_value(pair[1]) and values.is_numeric(pair[0])]
+        """Sums that are worked out term by term."""
+        worked = workings.term_by_term(numbers, following)
         for term, value in worked:
             fits = (self.ledger.agreement(one, value) == 1 for one, _ in worked)
             if self.ledger.agreement(term, value) == 1 or not any(fits):

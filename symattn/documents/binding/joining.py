@@ -12,13 +12,15 @@ from math import prod
 import numpy as np
 
 from symattn.documents.binding import discovery, tables, values
-from symattn.documents.binding.bounds import bounds, coming
+from symattn.documents.binding.bounds import bounds, coming, interval
 from symattn.documents.binding.discovery import Measured, Trials
+from symattn.documents.notation.vocabulary import SCALES
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
     Member,
     Named,
+    Opaque,
     Passage,
     Piece,
     PrintedFigure,
@@ -29,6 +31,7 @@ from symattn.documents.trees import (
 from symattn.expressions import syntax
 from symattn.numbers.rationals import MINUS_INFINITY
 from symattn.programs.enclosures import Matrix
+from symattn.programs.operands import ExactNumber
 
 #: Words between a name and its value.
 _SAME = re.compile(
@@ -50,6 +53,16 @@ _NAME = re.compile(
 )
 
 
+#: A unit behind a number, by its first letter or word: of thousands, or of as many bytes.
+_UNIT = re.compile(
+    rf"\s*\$?\s*(?:(?P<prefix>[kKMGT])(?P<bytes>i?B(?:ytes?)?)?(?:FLOP\w*)?|(?P<billions>B)"
+    rf"|(?P<word>(?i:{'|'.join(SCALES)})))(?![\w^(])"
+)
+#: What a product goes on with.
+_TIMES = re.compile(r"\s*[x×*]\s*[0-9]")
+_THOUSANDS = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
 def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     """The passages, a value that stands by itself joined to the chain that it belongs to.
 
@@ -60,7 +73,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     before: Chain | None = None
     captioned: Chain | None = None
     vectors: list[syntax.Tree] = []
-    for passage in _below_headings(passages):
+    for passage in _below_headings([_in_units(passage) for passage in passages]):
         above, captioned = captioned, _only_name(passage)
         if passage.kind in ("heading", "note") or _is_program(passage):
             before = None
@@ -101,6 +114,68 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
             if isinstance(last, Words) and last.text.strip().endswith((".", "!", "?")):
                 before = None
         yield _worked_out(replace(passage, pieces=tuple(pieces)), vectors)
+
+
+def _in_units(passage: Passage) -> Passage:
+    """The passage with what is worked out in the units of its results: of "2048 * 4 = 8 KB" the
+    side that comes to it is parted by 1024, or by 1000 or not at all where that is nearer."""
+    pieces = [*passage.pieces]
+    for k, piece in enumerate(pieces):
+        if isinstance(piece, Chain) and len(piece.members) > 1 and not piece.is_code:
+            figure, unit = _in_unit(piece.members[-1])
+            following = pieces[k + 1] if k + 1 < len(pieces) else None
+            match following:
+                case Words(text) if not unit:
+                    unit = text
+                case Chain((Named(name),)) if not unit:
+                    unit = name
+            match_of_unit = _UNIT.match(unit)
+            if figure is None or not (match_of_unit or _TIMES.match(unit)):
+                continue
+            sides = piece.members[:-1]
+            if match_of_unit and not any(map(values.is_value, sides)):
+                sides = tuple(
+                    _parted(one, figure, match_of_unit) if values.is_closed(one) else one
+                    for one in sides
+                )
+                last: Member = figure
+            else:
+                # "3 x 4 * 4 x 5 = 3 x 5" is of shapes, and "= 2,097,152 = 2 MB" of that number.
+                last = Opaque(figure.text, figure.span, (figure,))
+            pieces[k] = replace(piece, members=(*sides, last))
+    return replace(passage, pieces=tuple(pieces))
+
+
+def _in_unit(member: Member) -> tuple[PrintedFigure | None, str]:
+    """A figure, and the letter of a unit right behind it."""
+    match member:
+        case PrintedFigure():
+            return member, ""
+        case syntax.Binary("*", PrintedFigure(text, span) as figure, Named(name, at)) if (
+            span.end == at.start and len(text) > 1
+        ):
+            return figure, name
+        case Opaque(text, _, (PrintedFigure() as figure,)) if text.startswith(figure.text):
+            return figure, text.removeprefix(figure.text)
+    return None, ""
+
+
+def _parted(side: syntax.Tree, figure: PrintedFigure, unit: re.Match[str]) -> syntax.Tree:
+    """A side of an equation in the unit of what it comes to."""
+    if unit["word"]:
+        sizes = [10 ** int(SCALES[unit["word"].lower()]), 1]
+    else:
+        power = 3 if unit["billions"] else _THOUSANDS[unit["prefix"]]
+        sizes = [1000**power, 1024 ** (power * bool(unit["bytes"])), 1]
+    near, wanted = bounds(side), interval(figure.text)
+
+    def off(size: int) -> float:
+        if near is None or wanted is None:
+            return 0.0
+        return abs(float(near.low.max() + near.high.max()) / size - sum(wanted))
+
+    size = min(sizes, key=off)
+    return side if size == 1 else syntax.Binary("/", side, ExactNumber(str(size)))
 
 
 def _below_headings(passages: Sequence[Passage]) -> Iterator[Passage]:
@@ -279,7 +354,8 @@ def is_softmax(
     if not is_called or is_near or _are_shares(own.measured.middle):
         return False
     up = near.low[..., :, None] > near.high[..., None, :]
-    is_turned = (up & (figures[..., :, None] < figures[..., None, :])).any()
+    # Where they stand in another order, that is so in all rows.
+    is_turned = (up & (figures[..., :, None] < figures[..., None, :])).any(axis=(-2, -1)).all()
     if figures.shape[-1] < _TELLING or (is_turned and not is_plain) or not _are_shares(figures):
         return False
     x, off = own.measured

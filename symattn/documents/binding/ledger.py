@@ -118,6 +118,13 @@ class Ledger:
             self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
         self._taken.update(figure.span.start for figure in values.figures(tree))
 
+    def chosen(self) -> Iterator[int]:
+        """Yield where figures of inputs begin that have no more digits than are shown."""
+        for number in self.coverage.numbers():
+            given = self.recipe.given.get(number.of.partition("[")[0])
+            if number.status == "given" and given is not None and not given.is_rounded:
+                yield number.span.start
+
     def settle(self, places: Collection[Span]) -> None:
         """Figures at these places are judged by what is stated of them."""
         self.coverage.mark((PrintedFigure("", place) for place in places), "local")

@@ -4,37 +4,36 @@ and what follows from these.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from itertools import product
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import NamedTuple
 
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import interval
+from symattn.documents.binding.copies import Exact, Source
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry
 from symattn.documents.reading import ArticleNumber, Claimed, Stated
 from symattn.documents.text import Span
 from symattn.documents.trees import PrintedFigure, plain
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Nested
 from symattn.numbers.balls import charge
 from symattn.numbers.rationals import MINUS_INFINITY
-from symattn.programs.operands import ExactNumber, Operands, literals
+from symattn.programs.operands import ExactNumber, Operands, exact_ones, literals
 from symattn.spelling import written
 
-#: A figure that tells so many bits is known again by its digits; what follows from more wrong
-#: figures than that follows from none.
-_TELLING, _COPIED, _ROOTS = 9.0, 6.0, 64
+#: Numbers that are nearer than that are the same.
+_EQUAL = Decimal("1e-20")
+#: Of readings that as many figures come of, the first is meant, or one that is so much nearer.
+_NEARER = 10
+#: What follows from more wrong figures than that follows from none.
+_ROOTS = 64
 #: An array that tells so many bits, or has more entries, is known where it is printed again.
 _REPEATED, _SMALL = 15.0, 6
-_SHARE = re.compile(r"0\.[0-9]+")
 #: Why nothing is refuted that one wrong operand would explain. Of more none is tried, for so many
 #: figures, by so many secants; a figure depends on it by no less, and it is no larger than that.
 _OPERAND = "one other number in what it is computed from would explain it"
@@ -60,30 +59,64 @@ class Statement:
 class StatedBlock:
     """All that is stated of one block: it is wrong where nothing that is said of it gives it.
 
-    ``names`` are those of printed values, by where these begin.
+    ``names`` are those of printed values, by where these begin; ``exact`` are where figures stand
+    that are all of what they show.
     """
 
     statements: tuple[Statement, ...]
     names: Mapping[int, syntax.Tree]
+    exact: Exact = field(default_factory=lambda: Exact({}, ()))
+
+    def numbers(self, tree: syntax.Tree) -> syntax.Tree:
+        """An expression of numbers as the grammar has it, with those that are exact as such."""
+        return numbers(syntax.replaced(tree, self._number))
+
+    def _number(self, part: syntax.Tree) -> syntax.Tree | None:
+        if isinstance(part, PrintedFigure) and part.span.start in self.exact:
+            return None if part.text.endswith("%") else ExactNumber(part.text, part.span)
+        return None
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether its figures are all of what exact operands come to."""
+        assert self.best is not None
+        one, tree, coming, _ = self.best
+        over = self.numbers(tree)
+        if not all(coming) or OPERANDS.enclosure(over, exact_ones(over)) is not None:
+            return False
+        found = OPERANDS.middles(over) or ()
+        pairs = zip(values.texts(one.value), found, strict=False)
+        return bool(found) and all(_is_equal(text, number) for text, number in pairs)
 
     @cached_property
     def best(self) -> tuple[Statement, syntax.Tree, Sequence[bool], Sequence[bool]] | None:
         """The reading that most figures come of, these, and those that come of any."""
         texts = values.texts(self.statements[0].value)
         best: tuple[Statement, syntax.Tree, Sequence[bool]] | None = None
+        least = inf
         any_of: Sequence[bool] = [False] * len(texts)
         for one in self.statements:
             for reading in one.readings:
                 charge(len(texts) * size(reading))
-                coming = OPERANDS.coming(numbers(reading), texts)
+                coming = OPERANDS.coming(self.numbers(reading), texts)
                 if coming is None:
                     continue
                 any_of = [x or y for x, y in zip(any_of, coming, strict=True)]
-                if best is None or sum(coming) > sum(best[2]):
-                    best = one, reading, coming
+                if best is not None and sum(coming) < sum(best[2]):
+                    continue
+                off = self._off(reading, texts)
+                if best is None or sum(coming) > sum(best[2]) or off * _NEARER < least:
+                    best, least = (one, reading, coming), off
                 if all(coming):
                     return *best, any_of
         return None if best is None else (*best, any_of)
+
+    def _off(self, reading: syntax.Tree, texts: Sequence[str]) -> float:
+        """Return how far a reading is from the figures: one that is much nearer is meant."""
+        middles = OPERANDS.middles(self.numbers(reading)) or ()
+        ends = [interval(text) for text in texts]
+        pairs = zip(middles, ends, strict=False)
+        return sum(abs(float(x) - sum(y) / 2) for x, y in pairs if y is not None)
 
     @property
     def is_run(self) -> bool:
@@ -141,9 +174,8 @@ class StatedBlock:
                 best = max(best, {k for k in wrong if came[k]}, key=len)
         return best if len(best) > 1 else set()
 
-    @staticmethod
     def _with_other(
-        tree: syntax.Tree, operand: PrintedFigure, value: syntax.Tree, at: int
+        self, tree: syntax.Tree, operand: PrintedFigure, value: syntax.Tree, at: int
     ) -> Sequence[bool]:
         """Return which figures come with the number in the place of an operand that gives one of
         them, found by secants and rounded as the operand is."""
@@ -151,7 +183,7 @@ class StatedBlock:
         def over(number: str) -> syntax.Tree:
             exact = ExactNumber(number)
             there = syntax.replaced(tree, lambda part: exact if part is operand else None)
-            return numbers(there)
+            return self.numbers(there)
 
         def off(number: float) -> float:
             found = OPERANDS.middles(over(f"{number:.12f}"))
@@ -190,7 +222,7 @@ class StatedBlock:
         span = figures[0].span.to(figures[-1].span)
         shown, places = values.printed(value), values.spans(value)
         formula = syntax.replaced(tree, lambda part: self.names.get(begin(part)))
-        over = numbers(tree)
+        over = self.numbers(tree)
         exact = tuple(isinstance(one, ExactNumber) for one in literals(over))
         stated = Stated(said, formula, exact, tuple(sorted(set(follows))), one.is_run)
         return Claimed(
@@ -207,20 +239,13 @@ class StatedBlock:
 
 
 class Corrections:
-    """Wrong figures, each with the right number for it, and those that follow from them;
-    ``headings`` are where sections begin."""
+    """Wrong figures, each with the right number for it, and those that follow from them or copy
+    them."""
 
-    def __init__(self, headings: Sequence[int] = ()) -> None:
-        self._headings = headings
-        #: By where a figure stands, and by its text: the right number, and where it is wrong first.
-        self._at: dict[int, tuple[str, int]] = {}
-        self._by_text: dict[str, tuple[str, int]] = {}
-        #: The texts of right figures: a copy may be of these.
-        self._right: set[str] = set()
-        #: By what a copy of it looks like: where a figure stands that is wrong, and what it is.
-        self._copies: dict[str, list[_Copied]] = defaultdict(list)
-        #: Whole arrays with wrong figures, by these: as they should be, and where they stand.
-        self._arrays: dict[Nested[str], tuple[syntax.Tree, int] | None] = {}
+    def __init__(self, sources: Mapping[int, Source]) -> None:
+        self._sources = sources
+        #: By where a figure stands: what it should be, and where it is wrong first.
+        self._at: dict[int, _Correction] = {}
 
     def correct(self, block: StatedBlock) -> None:
         """Take the figures of a block that come of no reading."""
@@ -228,19 +253,24 @@ class Corrections:
         one, tree, _, any_of = block.best
         self._take(block, one, tree, any_of, ())
 
-    def since(self, start: int) -> int:
-        """Return where the section of a place begins."""
-        place = bisect_right(self._headings, start)
-        return self._headings[place - 1] if place else 0
-
     def copied(self, number: ArticleNumber) -> Iterator[Claimed]:
-        """A number that claims nothing else, and repeats a wrong figure of its section."""
-        at, text, since = number.span.start, number.text, self.since(number.span.start)
-        found = [one for one in self._copies.get(text, ()) if since <= one.start < at]
-        if found and text not in self._right and at not in self._at:
-            copy = found[-1]
-            value, tree = PrintedFigure(text, number.span), ExactNumber(copy.number)
-            yield copy.block.claimed(copy.one, tree, value, copy.said, (copy.start,))
+        """A number that claims nothing else, and repeats a wrong figure."""
+        start = number.span.start
+        known, right = self._known(start)
+        if known and start not in self._at:
+            value, tree = PrintedFigure(number.text, number.span), ExactNumber(right)
+            if not all(OPERANDS.coming(numbers(tree), [number.text]) or ()):
+                yield known.block.claimed(known.one, tree, value, known.said, (known.start,))
+
+    def _known(self, start: int) -> tuple[_Correction | None, str]:
+        """The correction of a figure, or of what it copies, and the right number for it."""
+        known, is_negated = self._at.get(start), False
+        while known is None and (source := self._sources.get(start)):
+            start, is_negated = source.start, is_negated != source.is_negated
+            known = self._at.get(start)
+        if known is None:
+            return None, ""
+        return known, _negated(known.number) if is_negated else known.number
 
     def following(self, block: StatedBlock) -> Iterator[Claimed]:
         """The figures of a block that are right as printed, and would be others without the wrong
@@ -251,8 +281,7 @@ class Corrections:
         roots: set[int] = set()
         corrected = syntax.replaced(tree, lambda part: self._corrected(part, roots))
         is_clear = not roots or sum(coming) * 2 < len(coming) or len(roots) > _ROOTS
-        right = any_of if is_clear else OPERANDS.coming(numbers(corrected), texts) or any_of
-        self._right.update(text for text, is_right in zip(texts, right, strict=True) if is_right)
+        right = any_of if is_clear else OPERANDS.coming(block.numbers(corrected), texts) or any_of
         if is_clear or all(right):
             return
         right = [x or not y for x, y in zip(right, coming, strict=True)]
@@ -276,74 +305,33 @@ class Corrections:
         entries = [*values.entries(one.value)]
         if found is None or len(found) != len(entries):
             return
-        numbered = {
-            id(one): x for (one, _), y, x in zip(entries, right, found, strict=True) if not y
-        }
-        for array in (one.value, *syntax.inside(one.value)):
-            if isinstance(array, syntax.Array) and is_telling(array):
-                other = syntax.replaced(array, lambda part: _numbered(part, numbered))
-                texts = values.printed(array)
-                known = self._arrays.get(texts, (other, 0))
-                is_one = known is not None and known[0] == other
-                self._arrays[texts] = (other, begin(array)) if is_one else None
         for (figure, keys), is_right, number in zip(entries, right, found, strict=True):
             if not is_right:
                 start = figure.span.start
-                root = min(roots, default=start)
-                self._at[start] = number, root
                 said = syntax.Indexed(one.said, keys) if keys else one.said
-                for text in _copied(figure.text):
-                    if len(self._copies[text]) < _ROOTS:
-                        self._copies[text].append(_Copied(start, number, block, one, said))
-                if information(figure.text) > _COPIED:
-                    self._by_text[figure.text] = number, root
-                    self._by_text[_negated(figure.text)] = _negated(number), root
+                root = min(roots, default=start)
+                self._at[start] = _Correction(start, number, root, block, one, said)
 
     def _corrected(self, part: syntax.Tree, roots: set[int]) -> syntax.Tree | None:
-        if isinstance(part, syntax.Array):
-            if not values.is_value(part):
-                return None
-            # The figures of one that repeats another are others where those are.
-            other, start = self._arrays.get(values.printed(part)) or (part, 0)
-            if other == part or start >= begin(part):
-                return None
-            roots.add(start)
-            return other
         if not isinstance(part, PrintedFigure | ExactNumber) or (start := begin(part)) < 0:
             return None
-        known = self._at.get(start)
-        if known is None and part.text not in self._right:
-            known = self._by_text.get(part.text)
-            if known and information(part.text) < _TELLING and known[1] < self.since(start):
-                # Of two digits another figure of another section may be.
-                return None
-        if known is None or start < known[1]:
+        known, right = self._known(start)
+        if known is None or start < known.root:
             return None
-        number, root = known
-        roots.add(root)
-        return ExactNumber(number)
+        roots.add(known.root)
+        return ExactNumber(right)
 
 
-class _Copied(NamedTuple):
-    """A wrong figure that is repeated elsewhere: where it stands, and the number it should be."""
+class _Correction(NamedTuple):
+    """A wrong figure: where it stands, the number that it should be, where it is wrong first, and
+    what says so."""
 
     start: int
     number: str
+    root: int
     block: StatedBlock
     one: Statement
     said: syntax.Tree
-
-
-def _copied(text: str) -> Iterator[str]:
-    """A figure as it is repeated, as it is or in percent, if its digits tell it from others.
-
-    >>> [*_copied("0.394")], [*_copied("0.3")]
-    (['0.394', '39.4%'], [])
-    """
-    if "." in text and information(text) > _COPIED:
-        yield text
-        if _SHARE.fullmatch(text):
-            yield f"{(Decimal(text) * 100).normalize():f}%"
 
 
 def is_telling(array: syntax.Tree) -> bool:
@@ -352,8 +340,11 @@ def is_telling(array: syntax.Tree) -> bool:
     return len(texts) > _SMALL or sum(map(information, set(texts))) > _REPEATED
 
 
-def _numbered(part: syntax.Tree, numbered: Mapping[int, str]) -> syntax.Tree | None:
-    return ExactNumber(numbered[id(part)]) if id(part) in numbered else None
+def _is_equal(text: str, number: str) -> bool:
+    try:
+        return abs(Decimal(text) - Decimal(number)) < _EQUAL
+    except InvalidOperation:
+        return False
 
 
 def _negated(text: str) -> str:
@@ -384,19 +375,12 @@ def unlike(before: syntax.Tree, after: syntax.Tree, is_about: bool) -> syntax.Tr
     may_be_whole = is_about and any("." not in one.text for one in literals(after))
     if (are_told and len(sums[0]) == len(sums[1])) or may_be_whole:
         return None
-    forms = (before, syntax.replaced(before, _to_base_two))
+    forms = (before, syntax.replaced(before, workings.to_base_two))
     apart = [[numbers(syntax.Binary("-", x, y)) for y in begun] for x in forms]
     if any(OPERANDS.may_vanish(one) for row in apart for one in row):
         return None
     off = [max(abs(float(x)) for x in OPERANDS.middles(row[0]) or ["inf"]) for row in apart]
     return forms[off.index(min(off))]
-
-
-def _to_base_two(part: syntax.Tree) -> syntax.Tree | None:
-    match part:
-        case syntax.Call("log", (_,)):
-            return syntax.Binary("/", part, syntax.Call("log", (syntax.Literal("2"),)))
-    return None
 
 
 def begin(tree: syntax.Tree) -> int:

@@ -23,6 +23,7 @@ from typing import TypeGuard
 
 from symattn.documents.binding import joining, roles, values, workings
 from symattn.documents.binding.analogy import Columns
+from symattn.documents.binding.copies import Copies, Exact, Result, Source
 from symattn.documents.binding.definitions import by_letters
 from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Entry, Ledger
@@ -308,8 +309,13 @@ class Statements:
         )
 
     def _equal(self, members: Sequence[Member], links: Sequence[Link], where: str) -> None:
-        """Take the members of a chain: each says of the values behind it what they are."""
+        """Take the members of a chain: each says of the values behind it what they are, and of the
+        terms of a sum that it goes on as."""
         for k, value in enumerate(members):
+            before = members[k - 1] if k and links[k - 1] != "→" else value
+            if values.is_numeric(before) and values.is_numeric(value) and before != value:
+                for term, one in workings.term_by_term(before, value):
+                    self._state(term, one, where)
             for j, said in enumerate(members[:k]):
                 is_own = self._is_program and said == self._assigned
                 if not _is_formula(said):
@@ -440,7 +446,9 @@ class Statements:
     def claims(self, ledger: Ledger, entries: list[Entry]) -> Iterator[Claimed]:
         """The closed statements whose figures no reading gives, and those that are all that is
         known of figures that hold; they stand in place of doubtful ``entries``."""
-        corrections, wrong = Corrections(self._headings), set(_wrong(ledger, entries))
+        blocks, sources = self._close(ledger, entries)
+        corrections = Corrections(sources)
+        wrong = set(_wrong(ledger, entries))
         worked = {
             start
             for one in entries
@@ -454,7 +462,7 @@ class Statements:
             if one.key == "of" and not one.doubt
             for start in begins(one.value)
         }
-        for block in self.found:
+        for block in blocks:
             known, begun = ledger.held(block.statements[0].value), begins(block.statements[0].value)
             if known is None and sure.issuperset(begun):
                 # It is a part of what is surely known.
@@ -486,27 +494,42 @@ class Statements:
                 yield claim
         for number in ledger.coverage.numbers():
             is_percent = number.status == "ignored" and number.text.endswith("%")
-            if number.status == "unread" or is_percent:
+            is_given = number.of.partition("[")[0] in ledger.recipe.given
+            if number.status in ("unread", "given", "local") or is_percent or is_given:
                 for claim in corrections.copied(number):
                     ledger.settle({number.span})
+                    entries[:] = [y for x in entries for y in _without(x, {number.span})]
                     yield claim
 
     # -- closing -------------------------------------------------------------------------------
 
-    @cached_property
-    def found(self) -> Sequence[StatedBlock]:
-        """The blocks of which closed statements say what they are, in their order."""
+    def _close(
+        self, ledger: Ledger, entries: Sequence[Entry]
+    ) -> tuple[Sequence[StatedBlock], Mapping[int, Source]]:
+        """The blocks of which closed statements say what they are, in their order, and which
+        results the article's numbers copy."""
         self._pair()
         self._stated += (_Stated(*step) for step in self._steps.end())
         found: list[StatedBlock] = []
+        sources: Mapping[int, Source] = {}
         try:
             with task(CLOSED.most):
                 self._stated += [*self._by_analogy()]
-                # They are worked out here, as long as there is work left.
-                found.extend(block for block in self._blocks() if block.best is not None)
+                blocks = [*self._blocks()]
+                numbers = ledger.coverage.numbers()
+                sources = Copies(numbers, _results(entries, blocks)).sources
+                exact = Exact(sources, ledger.chosen())
+                for block in blocks:
+                    # They are worked out here, as long as there is work left.
+                    one = replace(block, exact=exact)
+                    if one.best is not None:
+                        found.append(one)
+                        if one.is_exact:
+                            exact.add(begins(one.statements[0].value))
+                ledger.coverage.keep(exact)
         except Exhausted:
             self.is_cut = True
-        return found
+        return found, sources
 
     def _by_analogy(self) -> Iterator[_Stated]:
         """Yield for the other rows of a table what is said of one, where most of their figures come
@@ -755,6 +778,18 @@ class Statements:
                 0 <= k < size for k, size in zip(places, shape, strict=False)
             ):
                 yield _entry(whole, places)
+
+
+def _results(entries: Iterable[Entry], blocks: Iterable[StatedBlock]) -> Sequence[Result]:
+    """The figures of which it is said what they come to."""
+    said = [(one.value, False) for one in entries if one.key == "of"]
+    said += [(block.statements[0].value, True) for block in blocks]
+    found = {
+        figure.span.start: Result(figure.span.start, figure.text, begin(value), is_worked)
+        for value, is_worked in said
+        for figure in values.figures(value)
+    }
+    return [*found.values()]
 
 
 def _wrong(ledger: Ledger, entries: Iterable[Entry]) -> Iterator[int]:

@@ -32,6 +32,8 @@ _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"(?:subtract\w*|minus)(?: the)? (?:mean|average)|deviations?|cent(?:er|re)d?|centering",
         ("x - mean(x)", "x - mean"),
     ),
+    (r"mse|mean squared error", ("mean(x**2)",)),
+    (r"rmse", ("sqrt(mean(x**2))",)),
     (r"mean|average|μ|µ", ("mean(x)",)),
     (r"range", ("max(x) - min(x)",)),
     (r"exponentia\w+|exps?|e\^x", ("exp(x)",)),
@@ -94,10 +96,10 @@ _DECIMALS = 2
 _TRIES = 1000
 #: A line that prints a number for some words, and what may follow it.
 _LABEL = (
-    r"[\s\-*•|]*(?P<label>[^\W\d][^:=|,\n]{0,40}?|\([.,!?]\))[\s*`]*(?:[:=：]|→|->)[\s*`]*"
+    r"[\s\-*•|#]*(?P<label>[^\W\d][^:=|,\n]{0,40}?|\([.,!?]\))[\s*`]*(?:[:=：]|→|->)[\s*`]*[~≈]?"
     r"(?P<figure>[+-]?[0-9]+(?:\.[0-9]+)?%?)[\s*`]*"
 )
-_LINE = re.compile(rf"{_LABEL}(?:[(（←#].*)?\s*")
+_LINE = re.compile(rf"{_LABEL}(?:[(（←#].*|,\s*[^\W\d][^:=→]*)?\s*")
 #: Several of them in one line.
 _ENTRY = re.compile(rf"(?:\A|[,;])(?:{_LABEL}|[\s,;]*\Z)")
 
@@ -167,6 +169,8 @@ class Steps:
     _known: dict[str, syntax.Tree] = field(default_factory=dict)
     #: What is done with an operand to the next block, by what was said right before.
     _by: list[syntax.Tree] = field(default_factory=list)
+    #: The last block of the passage.
+    _beside: list[_Block] = field(default_factory=list)
     #: Whether temperatures were spoken of.
     _is_tempered: bool = False
     #: Rows of matrices by their labels.
@@ -176,6 +180,7 @@ class Steps:
     def enter(self, order: int, where: str) -> None:
         """A passage begins, behind so many chains."""
         self._order, self._where, self._is_begun = order, where, False
+        self._beside = []
 
     def words(self, piece: Words) -> None:
         """Take words: a line of a number with its label, or what is said of what follows."""
@@ -253,7 +258,11 @@ class Steps:
                 said = f"{said} {name.replace('_', ' ')}" if len(said) < len(name) else name
         self._end_lines()
         is_formula = not isinstance(members[0], syntax.Name | syntax.Array | PrintedFigure)
-        if len(members) > 1 or values.is_value(value):
+        recent = (values.printed(one.value) for one in self._recent[-_BEFORE:])
+        if values.is_value(value) and values.shape(value) and values.printed(value) in recent:
+            # "Before: [1, 2]" repeats what a step is of: the words are of what follows.
+            said, is_step = "", False
+        elif len(members) > 1 or values.is_value(value):
             self._words = ""
         if values.is_value(value) and (len(members) < 3 or is_step):
             self._take(_Block(value, is_worked=is_formula), said)
@@ -330,6 +339,9 @@ class Steps:
         elif forms and like and not is_softmax:
             steps = self._steps(forms, like, block)
             self._found += steps
+        elif forms and self._beside and not is_softmax and not values.shape(block.value):
+            steps = self._steps(forms, self._beside, block)
+            self._found += steps
         elif forms and self._blocks:
             steps = self._steps(forms, self._blocks[: -_BEFORE - 1 : -1], block)
             self._row.append(steps)
@@ -342,6 +354,7 @@ class Steps:
                 self._known[name] = block.value
         if values.shape(block.value):
             self._blocks.append(made)
+            self._beside = [made]
             self._recent.append(made)
             self._is_masked = False
             self._is_softmax &= not (is_softmax and steps)

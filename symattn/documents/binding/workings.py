@@ -247,6 +247,31 @@ def terms(tree: syntax.Tree) -> list[syntax.Tree]:
     return [tree, *reversed(trees)]
 
 
+def _positive(term: syntax.Tree, value: syntax.Tree) -> tuple[syntax.Tree, syntax.Tree]:
+    """A term and its value, the negative of both where a sum takes them off."""
+    if not isinstance(value, syntax.Negative):
+        return term, value
+    if isinstance(term, syntax.Negative):
+        return term.operand, value.operand
+    return syntax.Negative(term), value.operand
+
+
+def term_by_term(
+    numbers: syntax.Tree, following: syntax.Tree
+) -> Sequence[tuple[syntax.Tree, syntax.Tree]]:
+    """The terms of a sum with what each is worked out as: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``.
+    Where a term is neither worked out nor kept, ``1 * 2 + 4 * e = 4 * e + 2``, or stands in
+    another place, the sum is put in order, and nothing is said of its terms.
+    """
+    first, second = terms(numbers), terms(following)
+    pairs = [_positive(*pair) for pair in zip(first, second, strict=False)]
+    if len(first) != len(second) or not all(
+        values.is_value(value) or value == term for term, value in pairs
+    ):
+        return ()
+    return [pair for pair in pairs if values.is_value(pair[1]) and values.is_numeric(pair[0])]
+
+
 def indexed(tree: syntax.Tree, *keys: int) -> syntax.Tree:
     """An entry or a row of an expression, of the entry of another in one step.
 
@@ -429,6 +454,18 @@ def _sum_of(recipe: Recipe, operand: syntax.Tree) -> Iterator[syntax.Tree]:
 
 #: A degree in radians.
 _DEGREE = syntax.Literal("0.017453292519943295769236907685")
+
+
+def to_base_two(part: syntax.Tree) -> syntax.Tree | None:
+    """A logarithm as that of base 2.
+
+    >>> syntax.text(to_base_two(syntax.parse("log(8)")))
+    'log(8) / log(2)'
+    """
+    match part:
+        case syntax.Call("log", (_,)):
+            return syntax.Binary("/", part, syntax.Call("log", (syntax.Literal("2"),)))
+    return None
 
 
 def as_meant(part: syntax.Tree) -> syntax.Tree | None:

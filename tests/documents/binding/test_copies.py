@@ -1,246 +1,167 @@
-"""What a careful reader of a poor copy knows: whose row it is, and which figures come again."""
+"""What an article says again of its results is as right or wrong as these, and as exact."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from symattn.documents.binding import tables
+from symattn.auditing.audit import Audit, audit
+from symattn.auditing.fixing import fixed
+from symattn.cases.article import case_of
 from symattn.documents.binding.binder import read
-from symattn.documents.binding.coverage import Coverage
-from symattn.documents.binding.ledger import Ledger
-from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.copies import Copies, Exact, Result, Source
 from symattn.documents.files import article
-from symattn.documents.help import help_of
+from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span
-from symattn.documents.trees import Labelled
-from symattn.expressions.syntax import parse
-
-GIVEN = """The sentence "snow falls softly" has these embeddings:
-
-snow → [1, 0]
-falls → [0, 2]
-softly → [1, 1]
-
-"""
-#: exp and softmax of the scores [[1, 0, 1], [0, 4, 2], [1, 2, 2]].
-SCORES = "Q = X\nK = X\nV = X\n\nS = Q @ K.T\n\nA = softmax(S)\n\nY = A @ V\n\n"
+from symattn.verdicts import Verdict
 
 
-def bound(text: str, name: str = "copy.txt") -> dict[int, list[str]]:
-    """What the numbers of each line are the values of, '' where that is not known."""
-    made = article(Path(name), text.encode())
-    found: dict[int, list[str]] = {}
-    for one in read(made, help_of(made)).numbers:
-        found.setdefault(made.place(one.span.start).line, []).append(one.of)
-    return found
+def judged(text: str) -> Audit:
+    return audit(case_of(read(article(Path("post.md"), text.encode()))))
 
 
-def line(text: str, piece: str) -> int:
-    """The number of the first line with a piece."""
-    return text[: text.index(piece)].count("\n") + 1
+def refuted(text: str) -> list[tuple[int, str, str]]:
+    """The refuted figures by their lines, with what is correct."""
+    found = [
+        (figure.line or 0, figure.text, str(figure.correct))
+        for figure in judged(text).figures
+        if figure.verdict is Verdict.REFUTED
+    ]
+    return sorted(found)
 
 
-def said(text: str, piece: str) -> list[str]:
-    """What the numbers in the first line with a piece are the values of."""
-    return bound(text)[line(text, piece)]
+SCORES = """# How hens look
 
-
-ROWS = (
-    GIVEN
-    + SCORES
-    + """Softmax
-
-Row 0 ("snow"):
-
-logits = [1, 0, 1]
-shifted = logits - 1 = [0, -1, 0]
-exp = [1, 0.4, 1]
-sum = 2.4
-softmax = [0.42, 0.17, 0.42]
-
-Row 1 ("falls"):
-
-logits = [0, 4, 2]
-shifted = logits - 4 = [-4, 0, -2]
-exp = [0.02, 1, 0.15]
-sum = 1.17
-softmax = [0.016, 0.865, 0.117]
-"""
-)
-
-
-@pytest.mark.sampled(7)
-@pytest.mark.parametrize(
-    ("piece", "means"),
-    [
-        ("logits = [1", ["S[0][0]", "S[0][1]", "S[0][2]"]),
-        ("exp = [1", [f"exp(S[0] - S[0, 0])[{k}]" for k in range(3)]),
-        ("sum = 2.4", ["total(exp(S[0] - S[0, 0]))"]),
-        ("softmax = [0.42", ["A[0][0]", "A[0][1]", "A[0][2]"]),
-        ("logits = [0", ["S[1][0]", "S[1][1]", "S[1][2]"]),
-        ("logits - 4", ["S[1, 1]", *(f"(S[1] - S[1, 1])[{k}]" for k in range(3))]),
-        ("exp = [0.02", [f"exp(S[1] - S[1, 1])[{k}]" for k in range(3)]),
-        ("sum = 1.17", ["total(exp(S[1] - S[1, 1]))"]),
-        ("softmax = [0.016", ["A[1][0]", "A[1][1]", "A[1][2]"]),
-    ],
-)
-def test_what_follows_is_of_the_row_that_was_spoken_of(piece, means):
-    """Names that tell what they are stand for that of the row, until another is spoken of."""
-    assert said(ROWS, piece) == means
-
-
-def test_figures_that_are_not_those_of_the_row_are_left_open():
-    """A name of something in a row does not make other figures its own."""
-    assert said(ROWS + "\nexp = [9, 8, 7]\n", "exp = [9") == ["", "", ""]
-
-
-WORKED = (
-    GIVEN
-    + SCORES
-    + """Softmax for "falls"
-
-e^0 = 1
-e^4 = 55.6
-e^2 = 7.39
-
-Sum = 1 + 55.6 + 7.39 = 63.99
-
-1 / 63.99 ≈ 0.016
-55.6 / 63.99 ≈ 0.878
-7.39 / 63.99 ≈ 0.115
-
-"falls" pays 1.6% attention to "snow", 87.8% to itself and 11.5% to "softly".
-
-Output vectors (weights × values)
-
-Vector for "falls"
-
-0.016 × [1, 0] = [0.016, 0]
-0.878 × [0, 2] = [0, 1.756]
-0.115 × [1, 1] = [0.115, 0.115]
-
-Add:
-dim 1: 0.016 + 0 + 0.115 = 0.141
-dim 2: 0 + 1.756 + 0.115 = 1.871
-"""
-)
-
-
-@pytest.mark.parametrize(
-    ("piece", "means"),
-    [
-        ("e^4", ["S[1, 1]", "exp(S[1, 1])"]),
-        ("Sum", [*(f"exp(S[1, {k}])" for k in range(3)), "total(exp(S[1]))"]),
-        ("pays", [f"100 * A[1, {k}]" for k in range(3)]),
-    ],
-)
-def test_a_wrong_figure_is_known_again_where_it_is_worked_with(piece, means):
-    """Numbers in workings are what was printed before, right or wrong."""
-    assert said(WORKED, piece) == means
-
-
-def test_numbers_that_do_not_agree_are_not_known_by_the_row():
-    """What lines of numbers work out must agree."""
-    text = GIVEN + SCORES + 'Softmax for "falls"\n\n1 / 9.9 = 0.1\n8.8 / 9.9 = 0.9\n'
-    assert said(text, "8.8") == ["", "", ""]
-
-
-@pytest.mark.parametrize(
-    ("chain", "means"),
-    [
-        ("Y[0] = 0.42*X[0] + 0.16*X[1] + 0.42*X[2]", ["A[0, 0]", "A[0, 1]", "A[0, 2]"]),
-        ("X[1] · X[1] = 0 + 4 = 4", ["X[1, 0] * X[1, 0]", "X[1, 1] * X[1, 1]", "X[1] @ X[1]"]),
-    ],
-)
-def test_numbers_stand_where_the_definition_has_them(chain, means):
-    """A name may stand for what has its value, and a product of rows for its sum."""
-    text = GIVEN + SCORES + chain + "\n"
-    assert said(text, chain)[-len(means) :] == means
-
-
-def test_a_term_that_is_taken_off_keeps_its_sign():
-    """'-0.5 - 1' adds up -0.5 and -1."""
-    text = "X = [[1, 2], [-1, 1]]\nW = [[1.5, 0.5], [0.5, -1]]\n\nQ = X @ W\n\n"
-    text += "Q[1] = [-1.5 + 0.5, -0.5 - 1] = [-1, -1.5]\n"
-    products = ["X[1, 0] * W[0, 0]", "X[1, 1] * W[1, 0]", "X[1, 0] * W[0, 1]"]
-    assert said(text, "Q[1]") == [*products, "-(X[1, 1] * W[1, 1])", "Q[1][0]", "Q[1][1]"]
-
-
-def test_values_in_a_list_are_of_what_is_announced():
-    """Words that only go on say nothing new."""
-    text = GIVEN + SCORES + "Output\n\nValues: snow=[1,0], falls=[0,2] and softly=[1,1]\n"
-    assert said(text, "Values") == [f"V[{i}][{j}]" for i in range(3) for j in range(2)]
-
-
-def test_what_a_heading_says_in_brackets_is_an_aside():
-    """'Output (weights x values)' is about the output."""
-    text = "# Post\n\n" + GIVEN + SCORES + "## Output vectors (weights and values)\n\nsnow:\n\n"
-    text += "- for snow: [0.85, 0.73]\n"
-    found = bound(text, "copy.md")[line(text, "0.85")]
-    assert found == ["Y[0][0]", "Y[0][1]"]
-
-
-PROGRAM = """# Post
-
-```python
-import numpy as np
-X = np.array([[1, 0], [0, 2]])
-S = X @ X.T
-T = S / 2
-print("Scores:")
-print(S)
-print("Halved:")
-print(T)
+```
+0.4 * 0.6 + 0.7 * 0.1 = 0.31
+0.4 * 0.2 + 0.7 * 0.8 = {second}
+0.4 * 0.9 + 0.7 * 0.3 = {third}
 ```
 
-{output}
+| hen   | score |
+|-------|-------|
+| Ada   | 0.31  |
+| Berta | {second}  |
+| Cilly | {third}  |
+
+Exponentials:
+
+```
+exp(0.31) = 1.363
+exp({second}) = {power}
+exp({third}) = 1.768
+```
+
+So Berta has {second} of these.
+"""
+RIGHT = {"second": "0.64", "third": "0.57", "power": "1.896"}
+
+
+def test_a_wrong_result_makes_wrong_what_repeats_it_and_what_follows() -> None:
+    """In a table, as an operand, in a sentence, and as its exponential; right ones stay so."""
+    assert refuted(SCORES.format(**RIGHT)) == []
+    wrong = {**RIGHT, "second": "0.54", "power": "1.716"}
+    assert refuted(SCORES.format(**wrong)) == [
+        (5, "0.54", "0.64"), (12, "0.54", "0.64"), (19, "0.54", "0.64"), (19, "1.716", "1.896"),
+        (23, "0.54", "0.64"),
+    ]  # fmt: skip
+    roots = [one.line for one in judged(SCORES.format(**wrong)).roots]
+    assert roots == [5]
+
+
+def test_nothing_is_corrected_where_not_all_that_follows_can_be() -> None:
+    text = SCORES.format(**{**RIGHT, "second": "0.54", "power": "1.716"})
+    made = fixed(judged(text), judged)
+    assert made.text == text
+    assert "what follows from it can't be corrected with it" in {one.why for one in made.left}
+
+
+def test_what_comes_of_exact_numbers_is_exact() -> None:
+    """Of 0.64, which is all of its score, 1.901 is no exponential, as it is of what rounds to
+    0.64."""
+    assert refuted(SCORES.format(**{**RIGHT, "power": "1.901"})) == [(19, "1.901", "1.896")]
+    assert refuted("# Hens\n\nThe score is 0.64.\n\n$$\\exp(0.64) = 1.901$$\n") == []
+
+
+SHARES = """# Shares
+
+```
+softmax([2.0, 1.1, 0.3]) = {shares}
+```
+
+- Ada: {first}% of her attention
+- Cilly: {third}%
+- Berta: {second}%
 """
 
 
-def test_an_output_is_that_of_the_words_before_it():
-    """Where a value is named in an output, the next is what was shown after that; and words
-    that a program shows are known where they come again."""
-    text = PROGRAM.format(
-        output="```text\nScores: S =\n[[1 0]\n [0 4]]\nHalved:\n[[0.5 0. ]\n [0.  2.1]]\n```"
-    )
-    assert bound(text, "copy.md")[line(text, "[0.  2.1")] == ["T[1, 0]", "T[1, 1]"]
-    again = PROGRAM.format(output="Result:\n\n```python\nHalved:\n[[0.5, 0], [0, 2.1]]\n```")
-    assert bound(again, "copy.md")[line(again, "2.1")] == [
-        "T[0, 0]",
-        "T[0, 1]",
-        "T[1, 0]",
-        "T[1, 1]",
-    ]
+def test_percentages_are_copies_in_any_order() -> None:
+    right = SHARES.format(shares="[0.63, 0.26, 0.11]", first=63, second=26, third=11)
+    assert refuted(right) == []
+    wrong = SHARES.format(shares="[0.73, 0.21, 0.06]", first=73, second=21, third=6)
+    found = refuted(wrong)
+    assert [one for one in found if one[0] > 4] == [
+        (7, "73%", "63%"), (8, "6%", "11%"), (9, "21%", "26%"),
+    ]  # fmt: skip
 
 
-def test_a_line_of_words_above_a_value_says_what_it_is():
-    """In a listing as well, as far as its figures agree."""
-    text = GIVEN + SCORES + "Summary\n\n```\nSoftmax (attention weights)\n"
-    value = "[[0.42, 0.16, 0.42], [0.016, 0.867, 0.119], [0.16, 0.42, 0.42]]"
-    found = bound(text + value + "\n```\n", "copy.md")[line(text + value, value)]
-    assert found == [f"A[{i}, {j}]" for i in range(3) for j in range(3)]
+def numbers(texts: list[str], start: int) -> list[ArticleNumber]:
+    return [ArticleNumber(x, Span(start + k, start + k), "unread") for k, x in enumerate(texts)]
 
 
-def test_a_colon_announces_what_follows_in_a_section_about_nothing():
-    """Rows with their labels are of what was announced, if their figures were printed of it."""
-    text = GIVEN + SCORES + 'Attention weights for "falls": [0.016, 0.876, 0.117]\n\n'
-    text += "What was learned?\n\nLet us read the attention weights again:\n\n"
-    text += '"falls" — [0.016, 0.876, 0.117]\n\n- Dominated by self-attention (87.6%)\n'
-    assert said(text, '"falls" —') == [f"A[1][{k}]" for k in range(3)]
-    assert said(text, "Dominated") == ["100 * A[1, 1]"]
+#: Without zeros, which tell nothing.
+decimals = st.from_regex(r"0\.[2-9]{3}", fullmatch=True)
 
 
-def test_labels_that_tell_quantities_are_no_tokens():
-    """'logits' and 'softmax' under each other are not the words of a sentence."""
-    text = "logits = [1, 2]\nsoftmax = [0.3, 0.7]\n"
-    made = article(Path("copy.txt"), text.encode())
-    assert read(made).tokens == ()
+@given(st.lists(decimals, min_size=2, max_size=6, unique=True), st.data())
+def test_a_run_of_three_digits_is_found_and_others_are_not(texts, data) -> None:
+    """All of it, also negated, and whole numbers in between say nothing."""
+    results = [Result(k, text, 0) for k, text in enumerate(texts)]
+    signs = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))
+    said = [f"-{x}" if is_negative else x for x, is_negative in zip(texts, signs, strict=True)]
+    mixed = [one for text in said for one in ("3", text)]
+    found = Copies(numbers(mixed, 100), results).sources
+    assert found == {
+        100 + 2 * k + 1: Source(k, is_negative, is_rounded=False)
+        for k, is_negative in enumerate(signs)
+    }
+    others = data.draw(st.lists(decimals.filter(lambda x: x not in texts), max_size=4))
+    assert Copies(numbers(others, 100), results).sources == {}
 
 
-def test_rows_without_labels_are_those_of_no_token():
-    """A header alone names no rows of a quantity that has more."""
-    recipe = Recipe()
-    recipe.give("X", parse("[[1, 0], [0, 2], [1, 1]]"), Span(0, 0))
-    header = Labelled((parse("[1, 0]"), parse("[0, 2]")), columns_said=("one", "two"))
-    held = Ledger(recipe, Coverage([]))
-    assert tables.parts(header, parse("X"), held, ["snow", "falls", "softly"]) == []
+def test_a_digit_that_stands_everywhere_is_no_copy() -> None:
+    """Nor is it for what follows it: 1.0 before 2.5, which is one."""
+    results = [Result(0, "1.0", 0), Result(50, "2.57", 50)]
+    found = Copies(numbers(["1.0", "2.57"], 100), results).sources
+    assert found == {101: Source(50, is_negated=False, is_rounded=False)}
+
+
+def test_what_is_rounded_again_is_not_exact() -> None:
+    results = [Result(0, "0.742", 0)]
+    sources = Copies(numbers(["0.742", "0.74"], 100), results).sources
+    assert {start: one.is_rounded for start, one in sources.items()} == {100: False, 101: True}
+    exact = Exact(sources, [0])
+    assert [start in exact for start in (100, 101)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("$(50 + 50) \\times 1024 \\times 4 = 400$ KB", []),
+        ("$50 \\times 512 \\times 4 = 102 \\text{ KB}$", []),
+        ("$2 \\times 50 \\times 50 \\times 256 \\times 1027 \\approx 1.3 \\text{ billion}$", []),
+        ("12 × 41.8 = 501.6 GFLOP", []),
+        ("2 × 1000 × 500 × 2000 = 2,000,000,000 = 2 GFLOP", []),
+        ("3 x 4  4 x 5 = 3 x 5", []),
+        ("1024 × 1024 = 1.0M pixels", []),
+        ("1024 × 1024 = 3.1M pixels", ["3.1"]),
+        ("50 × 512 × 4 = 112 KB", ["112"]),
+    ],
+)
+def test_results_are_in_their_units(said, wrong) -> None:
+    """Of thousands, or of 1024 where they are bytes."""
+    found = refuted(f"# Sizes\n\nIt is {said}.\n\nAnd $2 \\times 3 = 6$, $12 + 7.5 = 19.5$.\n")
+    assert [text for _, text, _ in found] == wrong
