@@ -30,7 +30,6 @@ from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.expressions import syntax
 from symattn.limits import ROUNDS
-from symattn.spelling import written
 from symattn.verdicts import Verdict
 
 #: From so many wrong figures on, a claim may be of something else.
@@ -185,25 +184,7 @@ class _Corrected:
             replace(item, span=origins.get(item.span, item.span)) for item in self._plan.left
         )
         fixes = self._fixed
-        left += tuple(self._again({fix.printed: fix for fix in reversed(fixes)}))
         return CorrectedArticle(article, _reading(self.current).article.source, fixes, left)
-
-    def _again(self, fixes: Mapping[str, Fix]) -> Iterator[UnfixedFigure]:
-        """Numbers behind a figure that was corrected which may say it again: nothing says what
-        else they are."""
-        known = {
-            span
-            for span, figures in figures_at(_judged(self.audit)).items()
-            if not all(figure.claim.is_arithmetic for figure in figures)
-        }
-        corrected = {fix.span for fix in fixes.values()}
-        for number in self.audit.numbers:
-            fix = fixes.get(number.text)
-            if fix is None or number.span < fix.span or number.span in known | corrected:
-                continue
-            if len(written(number.text).digits) > 1:
-                why = f"{fix.printed} was corrected to {fix.correct} before, and may be repeated"
-                yield UnfixedFigure(number.span, "", number.text, why)
 
 
 def _refused(article: Article, why: str) -> CorrectedArticle:

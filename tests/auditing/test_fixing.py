@@ -13,7 +13,7 @@ from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.documents.article import Block
 from symattn.documents.binding.evidence import MARGIN
-from symattn.documents.reading import ArticleNumber, Claimed, ReadStep
+from symattn.documents.reading import Claimed, ReadStep
 from symattn.documents.text import Span, Text
 from symattn.errors import Malformed
 from symattn.expressions import syntax
@@ -253,26 +253,6 @@ def test_corrections_are_no_evidence(corrected):
     result = corrected("⟦A[0, 1]|0.2698⟧ ⟦A[1, 0]|0.27⟧ ⟦A[1, 1]|0.73⟧ ⟦A[0, 0]|0.74⟧", doubted)
     assert (result.text, result.refused) == ("0.2689 0.27 0.73 0.74", "")
     assert why(result) == [("A[0, 0]", "it may not be A[0, 0]: too little agrees")]
-
-
-def test_what_may_repeat_a_corrected_figure_is_told(corrected):
-    """Nothing says what the number below is, and so it stays; but it is told where it stands."""
-
-    def with_others(reading):
-        source = reading.article.source
-        others = [source.rindex(text) for text in ("0.2698", "0.73")]
-        return replace(
-            reading,
-            numbers=reading.numbers
-            + tuple(
-                ArticleNumber(source[at:].split()[0], Span(at, at + size), "unread")
-                for at, size in zip(others, (6, 4), strict=True)
-            ),
-        )
-
-    result = corrected("⟦A[0, 1]|0.2698⟧ ⟦A[0, 0]|0.73⟧ share 0.2698 and 0.73", with_others)
-    assert [(fix.printed, fix.correct) for fix in result.fixes] == [("0.2698", "0.2689")]
-    assert why(result) == [("", "0.2698 was corrected to 0.2689 before, and may be repeated")]
 
 
 def test_sums_of_what_is_open_are_left(corrected):

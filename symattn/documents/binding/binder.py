@@ -424,7 +424,7 @@ class Binder:
     # -- the whole ------------------------------------------------------------------------
 
     def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted though the article doesn't say it."""
+        """Return what is taken for granted though the article does not say it."""
         used = self._used()
         assumed = [
             f"{name} = {step.expression}"

@@ -256,21 +256,25 @@ class Corrections:
     def copied(self, number: ArticleNumber) -> Iterator[Claimed]:
         """A number that claims nothing else, and repeats a wrong figure."""
         start = number.span.start
-        known, right = self._known(start)
+        known, right = self._known(start, number.text)
         if known and start not in self._at:
             value, tree = PrintedFigure(number.text, number.span), ExactNumber(right)
             if not all(OPERANDS.coming(numbers(tree), [number.text]) or ()):
                 yield known.block.claimed(known.one, tree, value, known.said, (known.start,))
 
-    def _known(self, start: int) -> tuple[_Correction | None, str]:
-        """The correction of a figure, or of what it copies, and the right number for it."""
+    def _known(self, start: int, text: str) -> tuple[_Correction | None, str]:
+        """The correction of a figure, or of what it copies, and the right number for it; none where
+        it has the sign that the other lost."""
         known, is_negated = self._at.get(start), False
         while known is None and (source := self._sources.get(start)):
             start, is_negated = source.start, is_negated != source.is_negated
             known = self._at.get(start)
         if known is None:
             return None, ""
-        return known, _negated(known.number) if is_negated else known.number
+        if not is_negated:
+            return known, known.number
+        is_right = all(OPERANDS.coming(numbers(ExactNumber(known.number)), [text]) or ())
+        return (None, "") if is_right else (known, _negated(known.number))
 
     def following(self, block: StatedBlock) -> Iterator[Claimed]:
         """The figures of a block that are right as printed, and would be others without the wrong
@@ -315,7 +319,7 @@ class Corrections:
     def _corrected(self, part: syntax.Tree, roots: set[int]) -> syntax.Tree | None:
         if not isinstance(part, PrintedFigure | ExactNumber) or (start := begin(part)) < 0:
             return None
-        known, right = self._known(start)
+        known, right = self._known(start, part.text)
         if known is None or start < known.root:
             return None
         roots.add(known.root)

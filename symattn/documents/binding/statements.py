@@ -22,7 +22,6 @@ from itertools import islice, product
 from typing import TypeGuard
 
 from symattn.documents.binding import joining, roles, values, workings
-from symattn.documents.binding.analogy import Columns
 from symattn.documents.binding.copies import Copies, Exact, Result, Source
 from symattn.documents.binding.definitions import by_letters
 from symattn.documents.binding.evidence import information
@@ -40,6 +39,7 @@ from symattn.documents.binding.stated import (
     size,
 )
 from symattn.documents.binding.steps import Steps, put
+from symattn.documents.binding.tables import Columns
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span

@@ -169,7 +169,7 @@ class Steps:
     _known: dict[str, syntax.Tree] = field(default_factory=dict)
     #: What is done with an operand to the next block, by what was said right before.
     _by: list[syntax.Tree] = field(default_factory=list)
-    #: The last block of the passage.
+    #: The last block of the passage, until there are other numbers than what it is said of it.
     _beside: list[_Block] = field(default_factory=list)
     #: Whether temperatures were spoken of.
     _is_tempered: bool = False
@@ -185,6 +185,8 @@ class Steps:
     def words(self, piece: Words) -> None:
         """Take words: a line of a number with its label, or what is said of what follows."""
         lines = [*_lines(piece)]
+        if not lines and piece.figures:
+            self._beside = []
         self._subject(piece.text)
         self._is_tempered |= bool(_TEMPERATURE.search(piece.text))
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
@@ -222,6 +224,10 @@ class Steps:
         that ends a list of steps, as all code is that gives no array to a name."""
         self._order += 1
         self._is_begun = True
+        if not (
+            len(members) == 2 and isinstance(members[0], syntax.Name) and _step(members[0].name)
+        ):
+            self._beside = []
         for one in members:
             if isinstance(one, Labelled):
                 self._rows |= zip(map(plain, one.rows_said), one.items, strict=False)

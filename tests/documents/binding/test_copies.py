@@ -72,6 +72,13 @@ def test_a_wrong_result_makes_wrong_what_repeats_it_and_what_follows() -> None:
     assert roots == [5]
 
 
+def test_what_has_the_sign_that_a_result_lost_is_right() -> None:
+    text = "# Signs\n\n$$0.2 \\cdot 0.4 - 0.3 \\cdot 0.9 = {}$$\n\nSo it is -0.19.\n"
+    assert refuted(text.format("-0.19")) == []
+    assert refuted(text.format("0.19")) == [(3, "0.19", "-0.19")]
+    assert refuted(text.format("-0.17")) == [(3, "-0.17", "-0.19")]
+
+
 def test_nothing_is_corrected_where_not_all_that_follows_can_be() -> None:
     text = SCORES.format(**{**RIGHT, "second": "0.54", "power": "1.716"})
     made = fixed(judged(text), judged)
