@@ -756,6 +756,8 @@ _ON_ALL = re.compile(r"[ \t]*+[×·⋅÷]")
 _Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 #: What a line ends with that goes on; a star or slash alone has another meaning in code.
 _OPEN = re.compile(r"(?:[=≈@]|(?:\A|\s)[+×·⋅÷−]|\S[ \t]++[*/])\s*+\Z")
+#: What is said behind a line.
+_SAID = re.compile(r"(?<=[\])0-9+*/@×·⋅÷−-])[ \t]++(?:\#|//|←)[ \t][^\n]*+\Z")
 #: The line of a frame.
 _FRAME = re.compile(r"[ \t]*+[+┌└├╔╚╠╭╰╒╘╞][─-╿=+-]{2,}+[ \t]*+\Z")
 
@@ -808,13 +810,16 @@ def goes_on(above: str, line: str, kind: str) -> bool:
     (True, False)
     """
     begins = _GOES_ON.match(line) or (kind == "prose" and _OPERATES.match(line))
-    return bool(begins or _OPEN.search(above))
+    return bool(begins or _OPEN.search(_SAID.sub("", above)))
 
 
 def _as_one(parts: Sequence[FlatLine]) -> FlatLine:
     if len(parts) == 1:
         return parts[0]
-    text = Text.joined((part.text for part in parts), " ")
+    *others, last = (part.text for part in parts)
+    # What is said behind a line that goes on is no part of what it goes on with.
+    texts = [one[: said.start()] if (said := _SAID.search(one.string)) else one for one in others]
+    text = Text.joined((*texts, last), " ")
     labels = tuple(label for part in parts for label in part.said)
     return FlatLine(text, parts[0].first, parts[-1].last, labels)
 

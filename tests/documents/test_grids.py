@@ -332,6 +332,22 @@ def test_arrays_of_matrices_are_matrices(printed, planes):
     assert [" = ".join(map(syntax.text, chain)) for chain in trees] == planes
 
 
+def test_remarks_behind_lines_that_go_on_are_no_part_of_them():
+    lines = Text.whole(
+        'y = 0.5 * [1, 0] +  # "a"\n    0.5 * [0, 1]    # "b"\n  = [0.5, 0.5]'
+    ).lines()
+    ((*_, chain),) = (one.pieces for one in grids.passages(list(lines), "code"))
+    assert isinstance(chain, Chain)
+    assert [syntax.text(one) for one in chain.members[1:]] == [
+        "0.5 * [1, 0] + 0.5 * [0, 1]", "[0.5, 0.5]",
+    ]  # fmt: skip
+
+
+def test_a_row_of_figures_may_have_a_remark():
+    (line,) = flattened(list(Text.whole("cat:  0.3  0.2  0.5  (sum=1)").lines()))
+    assert str(line.text) == "cat:  [0.3, 0.2, 0.5]  (sum=1)"
+
+
 def test_remarks_behind_rows_stay_with_their_numbers():
     """What is said of a row is read after all of them."""
     printed = "owl: [0.21  0.79]  ← elk by 79%\nelk: [0.36  0.64]"

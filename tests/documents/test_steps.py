@@ -303,6 +303,40 @@ def test_a_softmax_that_is_said_outright_may_be_wrong_in_one_figure() -> None:
     assert refuted(text.format("0.73")) == {"0.73": "0.81"}
 
 
+@pytest.mark.parametrize(
+    ("scores", "shares"),
+    [("Scaled", "Probs"), ("Raw scores", "Attention scores"), ("logits", "weights")],
+)
+def test_shares_behind_scores_are_their_softmax_by_their_names(scores, shares) -> None:
+    """In an article that speaks of it; of others that no scale gives they may be of something."""
+    text = "Softmax makes shares.\n\n```\n{}: [{}]\n{}: [{}]\n```\n"
+    x, wrong = "2.0, 1.0, 0.5, 0.1", "0.57, 0.23, 0.14, 0.06"
+    assert refuted(text.format(scores, x, shares, "0.57, 0.21, 0.13, 0.09")) == {}
+    assert refuted(text.format(scores, x, shares, wrong)) == {
+        "0.23": "0.21", "0.14": "0.13", "0.06": "0.09",
+    }  # fmt: skip
+    # Those of other names, or at a temperature of 2.
+    assert refuted(text.format("Sizes", x, "Parts", wrong)) == {}
+    assert refuted(text.format(scores, x, shares, "0.41, 0.25, 0.19, 0.16")) == {}
+    assert refuted(text.format(scores, x, shares, wrong).replace("Softmax", "It")) == {}
+
+
+def test_words_above_a_block_that_is_repeated_are_of_the_next() -> None:
+    text = "Scores: [2.0, 1.0, 0.1]\n\nAfter softmax:\n\n```\nBefore: [2.0, 1.0, 0.1]\n{}\n```\n"
+    assert refuted(text.format("After:  [0.66, 0.24, 0.10]")) == {}
+    assert refuted(text.format("After:  [0.66, 0.28, 0.06]")) == {"0.28": "0.24", "0.06": "0.10"}
+
+
+def test_a_statistic_right_behind_a_vector_is_of_it() -> None:
+    errors, numbers = "[0.1, 0.2, 0.1, 0.15] → MSE = {}", "[-0.48, 0.0, 1.44]  # Range: ~{}, so"
+    text = f"```\nErrors: {errors}\nx: {numbers}\n```"
+    assert refuted(text.format("0.0206", "1.92")) == {}
+    assert refuted(text.format("0.0255", "1.92")) == {"0.0255": "0.0206"}
+    assert refuted(text.format("0.0206", "2.88")) == {"2.88": "1.92"}
+    # With other numbers between them nothing says so.
+    assert refuted("x: [1, 1, 0, 0], exp = 2.7, 1.0 → sum 5.4\n\nSo much.") == {}
+
+
 def test_a_slip_is_named_only_where_it_is_one() -> None:
     """Figures that are off by a unit follow from none, nor from one that changes nothing."""
     listed = "T = 0.1: [0.9999, 0.0001, 0.0000, 0.0000]"

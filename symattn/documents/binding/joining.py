@@ -324,6 +324,8 @@ def _worked_out(passage: Passage, vectors: list[syntax.Tree]) -> Passage:
 _MOST = 0.66
 #: This part of them is that of another form of it.
 _OTHER = 0.9
+#: Of so many pairs the order is another where the block is in another order.
+_TURNED = 0.2
 #: What else scores may have been divided by, squared: roots, whole numbers, tenths.
 _SCALES = (
     *(k * k / 100 for k in (*range(1, 10), 12, 15, 25)),
@@ -354,8 +356,9 @@ def is_softmax(
     if not is_called or is_near or _are_shares(own.measured.middle):
         return False
     up = near.low[..., :, None] > near.high[..., None, :]
-    # Where they stand in another order, that is so in all rows.
-    is_turned = (up & (figures[..., :, None] < figures[..., None, :])).any(axis=(-2, -1)).all()
+    # Where they stand in another order, that is so in all rows, and not of a few by a little.
+    turned = (up & (figures[..., :, None] < figures[..., None, :])).sum(axis=(-2, -1))
+    is_turned = (turned > _TURNED * up.sum(axis=(-2, -1))).all()
     if figures.shape[-1] < _TELLING or (is_turned and not is_plain) or not _are_shares(figures):
         return False
     x, off = own.measured

@@ -124,6 +124,8 @@ class _Block:
     roles: Set[roles.About] = frozenset()
     #: Whether a formula beside it says what it is.
     is_worked: bool = False
+    #: Whether its name and that of the block before say that it is the softmax of that.
+    is_told: bool = False
 
     @property
     def readings(self) -> Iterator[syntax.Tree]:
@@ -162,6 +164,8 @@ class Steps:
     #: All blocks before, and whether a softmax was spoken of since the last.
     _recent: list[_Block] = field(default_factory=list)
     _is_softmax: bool = False
+    #: Whether it ever was.
+    _is_spoken: bool = False
     #: Whether a mask was spoken of since then.
     _is_masked: bool = False
     _tries: int = 0
@@ -190,6 +194,7 @@ class Steps:
         self._subject(piece.text)
         self._is_tempered |= bool(_TEMPERATURE.search(piece.text))
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
+        self._is_spoken |= self._is_softmax
         self._is_masked |= bool(_MASK.search(piece.text))
         if lines:
             for label, figure in lines:
@@ -321,6 +326,10 @@ class Steps:
             of_row = [replace(before[0], value=row) for row in rows]
             before = [one for one in of_row if self._is_softmax_of(one, block, said)]
             before = before if len(before) == 1 else []
+        if self._are_shares_of(block, before):
+            # "Raw scores: [2, 8], Attention scores: [0.1, 0.9]" are a softmax.
+            block = replace(block, roles={"weights"}, is_told=True)
+            forms = forms or (_SOFTMAX_OF,)
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
         by, self._by = self._by if before else [], []
         is_tempered = bool(by) and _is_softmax(by[0])
@@ -365,6 +374,19 @@ class Steps:
             self._is_masked = False
             self._is_softmax &= not (is_softmax and steps)
 
+    def _are_shares_of(self, block: _Block, before: Sequence[_Block]) -> bool:
+        """Return whether a block of shares has the name of weights or of scores, right behind one
+        of scores that are none, in an article that speaks of softmax."""
+        return (
+            self._is_spoken
+            and bool(before and before[0].roles)
+            and before[0].roles <= _SCORES
+            and bool(block.roles)
+            and block.roles <= _SHARES | {"scores"}
+            and joining.has_shares(block.value)
+            and not joining.has_shares(before[0].value)
+        )
+
     def _is_softmax_of(
         self, before: _Block, block: _Block, said: str, form: syntax.Tree | None = None
     ) -> bool:
@@ -372,7 +394,7 @@ class Steps:
         what they are called and by what it keeps of it whatever its digits are: scores may have
         been scaled or masked in silence."""
         self._tries += 1
-        is_said = bool(_step(said)) or form is not None
+        is_said = bool(_step(said)) or form is not None or block.is_told
         softmax = put(form or _SOFTMAX_OF, {"x": before.value})
         is_called = is_said or bool(block.roles or (before.roles and not _OF.search(said)))
         return (
@@ -429,8 +451,8 @@ def _decimals(text: str) -> int:
 
 def _roles(said: str) -> Set[roles.About]:
     """Return what words, or the last of them as a name, call the block behind them."""
-    *_, last = said.split() or [""]
-    named = roles.named(last.rstrip(":")) if last.isidentifier() else None
+    *_, last = said.rstrip(": ").split() or [""]
+    named = roles.named(last) if last.isidentifier() else None
     spoken = roles.spoken(_SOFTMAX.sub("", said))
     return {one.role for one in spoken} | ({named} if named else set())
 
