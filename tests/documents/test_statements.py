@@ -372,3 +372,19 @@ def test_a_row_of_figures_that_come_by_chance_is_no_analogy() -> None:
         "$$A = [[1, 1], [0, 1], [1, 0]]$$ $$B = [[1, 2], [0, 1], [1, 0]]$$ $$W = [[1, 1], [0, 1]]$$"
     )
     assert refuted(f"{text} $$[1, 1] W = [1, 2]$$") == {}
+
+
+def test_a_whole_number_that_is_far_off_is_a_setting() -> None:
+    """Of a name that was worked out: it is given anew, for other sizes."""
+    text = "Here h = 512 and a = 8.\n\nThe crossing is at $c = 11 h / (5 a)$.\n\nNow {}.\n"
+    assert refuted(text.format("c = 32768, h = 4096")) == {}
+    assert refuted(text.format("$c = 141$")) == {}
+    assert refuted(text.format("$c = 151$")) == {"151": "141"}
+
+
+def test_rows_beside_each_other_are_no_result_of_the_line_above() -> None:
+    text = (
+        "```\nY = [0.33  0.67] × [1  1] = [0.33×1 + 0.67×0  0.33×1 + 0.67×1]\n"
+        "    [0.67  0.33]   [0  1]   [0.67×1 + 0.33×0  0.67×1 + 0.33×1]\n```\n"
+    )
+    assert refuted(text) == {}

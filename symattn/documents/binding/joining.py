@@ -80,7 +80,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
             yield _worked_out(passage, vectors)
             continue
         pieces: list[Piece] = []
-        for piece in passage.pieces:
+        for piece, following in zip(passage.pieces, [*passage.pieces[1:], None], strict=True):
             match piece:
                 case Words(text):
                     name = _NAME.search(text)
@@ -91,7 +91,12 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                         is_announced = pieces and _ANNOUNCES.fullmatch(text)
                         before = replace(before, after="→") if is_announced else None
                     pieces.append(piece)
-                case Chain((value,)) if before is not None and _may_come_to(before, value):
+                case Chain((value,)) if (
+                    before is not None
+                    and _may_come_to(before, value)
+                    # Where another stands beside it, both are rows of what is in the line before.
+                    and not (isinstance(following, Chain) and _is_row(following.members[0]))
+                ):
                     piece = _continued(before, value, piece.span)
                     before = None
                     pieces.append(piece)
@@ -250,6 +255,10 @@ def _may_come_to(before: Chain, value: Member) -> bool:
     """Return whether something is a value that what a chain ends with may have: a matrix doesn't
     come to a column, and where one stands beside it the two are multiplied."""
     return values.is_value(value) and prod(values.shape(value)) >= _entries(before.members[-1])
+
+
+def _is_row(member: Member) -> bool:
+    return values.is_value(member) and len(values.shape(member)) == 1
 
 
 def _entries(tree: Member) -> int:

@@ -22,6 +22,7 @@ from itertools import islice, product
 from typing import TypeGuard
 
 from symattn.documents.binding import joining, roles, values, workings
+from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.copies import Copies, Exact, Result, Source
 from symattn.documents.binding.definitions import by_letters
 from symattn.documents.binding.evidence import information
@@ -632,6 +633,9 @@ class Statements:
             return ()
         at = last.order if stated.is_code or is_again else order
         closed = self._closed(last.tree, at, stated.is_code, 1)
+        if _is_setting(stated.value) and not stated.is_code:
+            # "s = 32768, h = 4096" gives anew what was worked out for others.
+            closed = [one for one in closed if _is_about(one, stated.value)]
         # What came of numbers has more decimals than these, or many.
         fine = _decimals(stated.value)
         least = fine - (fine < _FINE)
@@ -972,6 +976,18 @@ def _exact(part: syntax.Tree) -> syntax.Tree | None:
         case PrintedFigure(text, span) if text != MINUS_INFINITY:
             return ExactNumber(text.removeprefix("+"), span)
     return None
+
+
+def _is_setting(value: syntax.Tree) -> bool:
+    """Return whether a value is a whole number."""
+    return isinstance(value, PrintedFigure) and not written(value.text).part
+
+
+def _is_about(tree: syntax.Tree, value: syntax.Tree) -> bool:
+    """Return whether an expression comes to no more than twice a number, and no less than half."""
+    (found, *_), ends = OPERANDS.middles(numbers(tree)) or ["0"], interval(values.texts(value)[0])
+    sizes = abs(float(found)), abs(sum(ends or (0, 0))) / 2
+    return max(sizes) <= 2 * min(sizes)
 
 
 def _decimals(tree: syntax.Tree) -> int:
