@@ -37,7 +37,7 @@ _REPEATED, _SMALL = 15.0, 6
 #: Why nothing is refuted that one wrong operand would explain. Of more none is tried, for so many
 #: figures, by so many secants; a figure depends on it by no less, and it is no larger than that.
 _OPERAND = "one other number in what it is computed from would explain it"
-_OPERANDS_TRIED, _TARGETS, _SECANTS, _FLAT, _FAR = 48, 3, 5, 1e-9, 1e6
+_OPERANDS_TRIED, _TARGETS, _SECANTS, _FLAT, _FAR = 48, 3, 12, 1e-9, 1e6
 OPERANDS = Operands()
 
 

@@ -489,9 +489,7 @@ class Statements:
                 ledger.settle(places)
                 if isinstance(claim.spans, Span) and not claim.doubt and not follows:
                     ledger.coverage.restate(claim.spans.start)
-                entries[:] = [x for x in entries if places.isdisjoint(_places(x))]
-                if follows:
-                    entries[:] = [y for x in entries for y in _without(x, places)]
+                entries[:] = [y for x in entries for y in _without(x, places, bool(follows))]
                 yield claim
         for number in ledger.coverage.numbers():
             is_percent = number.status == "ignored" and number.text.endswith("%")
@@ -499,7 +497,7 @@ class Statements:
             if number.status in ("unread", "given", "local") or is_percent or is_given:
                 for claim in corrections.copied(number):
                     ledger.settle({number.span})
-                    entries[:] = [y for x in entries for y in _without(x, {number.span})]
+                    entries[:] = [y for x in entries for y in _without(x, {number.span}, True)]
                     yield claim
 
     # -- closing -------------------------------------------------------------------------------
@@ -817,12 +815,11 @@ def _otherwise(ledger: Ledger, known: Entry, numbers: syntax.Tree) -> Iterator[i
             yield figure.span.start
 
 
-def _places(entry: Entry) -> Iterable[Span]:
-    return () if entry.key == "as_printed" else (one.span for one in values.figures(entry.value))
-
-
-def _without(entry: Entry, places: Set[Span]) -> Iterable[Entry]:
-    """An entry without the figures at some places."""
+def _without(entry: Entry, places: Set[Span], are_worked: bool) -> Iterable[Entry]:
+    """An entry without the figures at some places; what is worked out there stays, unless it is not
+    ``are_worked``."""
+    if entry.key == "as_printed" and not are_worked:
+        return [entry]
     figures = [*values.entries(entry.value)]
     left = [(figure, keys) for figure, keys in figures if figure.span not in places]
     if len(left) == len(figures):
