@@ -183,8 +183,7 @@ class _Corrected:
         left = tuple(
             replace(item, span=origins.get(item.span, item.span)) for item in self._plan.left
         )
-        fixes = self._fixed
-        return CorrectedArticle(article, _reading(self.current).article.source, fixes, left)
+        return CorrectedArticle(article, _reading(self.current).article.source, self._fixed, left)
 
 
 def _refused(article: Article, why: str) -> CorrectedArticle:

@@ -23,8 +23,8 @@ from symattn.spelling import is_whole, written
 _TOLD = 4.0
 #: A result is looked for among so many of the same digits, the last before a copy; a run of copies
 #: goes on past so many whole numbers, and elsewhere than at the next result for so many bits;
-#: what is rounded keeps so many decimals.
-_LATEST, _WHOLE, _FEWEST, _JUMP = 8, 3, 2, 2.0
+#: what is rounded keeps so many decimals. A run has no more numbers than that: work is bounded.
+_LATEST, _WHOLE, _FEWEST, _JUMP, _LONGEST = 8, 3, 2, 2.0, 64
 
 
 class Result(NamedTuple):
@@ -114,13 +114,16 @@ class Copies:
         if "." not in text and not text.endswith("%"):
             return ()
         size, decimals = _digits(text)
-        places = {*self._known[size, 0], *self._known[size, decimals]}
-        return sorted(place for place in places if place < last)[: -_LATEST - 1 : -1]
+        known = (self._known.get(key, ()) for key in ((size, 0), (size, decimals)))
+        latest = (
+            one[max(bisect_left(one, last) - _LATEST, 0) : bisect_left(one, last)] for one in known
+        )
+        return sorted({place for one in latest for place in one})[: -_LATEST - 1 : -1]
 
     def _further(self, at: int, source: int) -> Iterator[tuple[int, int, float]]:
         """The copies that follow one another, with the bits that each tells."""
         used, whole = {source}, 0
-        for place in range(at + 1, len(self._numbers)):
+        for place in range(at + 1, min(at + _LONGEST, len(self._numbers))):
             start, text = self._numbers[place]
             known = self._before(text, bisect_left(self._results, (start,)))
             candidates = [one for one in known if one not in used]

@@ -55,8 +55,8 @@ _NAME = re.compile(
 
 #: A unit behind a number, by its first letter or word: of thousands, or of as many bytes.
 _UNIT = re.compile(
-    rf"\s*\$?\s*(?:(?P<prefix>[kKMGT])(?P<bytes>i?B(?:ytes?)?)?(?:FLOP\w*)?|(?P<billions>B)"
-    rf"|(?P<word>(?i:{'|'.join(SCALES)})))(?![\w^(])"
+    rf"(?:\s*\$?\s*(?=[kKMGT](?:i?B|FLOP))|)(?P<prefix>[kKMGT])(?P<bytes>i?B(?:ytes?)?)?(?:FLOP\w*)?"
+    rf"(?![\w^(])|(?P<billions>B)(?![\w^(])|\s*\$?\s*(?:(?P<word>(?i:{'|'.join(SCALES)})))(?![\w^(])"
 )
 #: What a product goes on with.
 _TIMES = re.compile(r"\s*[x×*]\s*[0-9]")
@@ -123,7 +123,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
 
 def _in_units(passage: Passage) -> Passage:
     """The passage with what is worked out in the units of its results: of "2048 * 4 = 8 KB" the
-    side that comes to it is parted by 1024, or by 1000 or not at all where that is nearer."""
+    side that comes to it is divided by 1024, or by 1000 or not at all where that is nearer."""
     pieces = [*passage.pieces]
     for k, piece in enumerate(pieces):
         if isinstance(piece, Chain) and len(piece.members) > 1 and not piece.is_code:
@@ -134,14 +134,13 @@ def _in_units(passage: Passage) -> Passage:
                     unit = text
                 case Chain((Named(name),)) if not unit:
                     unit = name
-            match_of_unit = _UNIT.match(unit)
-            if figure is None or not (match_of_unit or _TIMES.match(unit)):
+            match = _UNIT.match(unit)
+            if figure is None or not (match or _TIMES.match(unit)):
                 continue
             sides = piece.members[:-1]
-            if match_of_unit and not any(map(values.is_value, sides)):
+            if match and not any(map(values.is_value, sides)):
                 sides = tuple(
-                    _parted(one, figure, match_of_unit) if values.is_closed(one) else one
-                    for one in sides
+                    _divided(one, figure, match) if values.is_closed(one) else one for one in sides
                 )
                 last: Member = figure
             else:
@@ -165,7 +164,7 @@ def _in_unit(member: Member) -> tuple[PrintedFigure | None, str]:
     return None, ""
 
 
-def _parted(side: syntax.Tree, figure: PrintedFigure, unit: re.Match[str]) -> syntax.Tree:
+def _divided(side: syntax.Tree, figure: PrintedFigure, unit: re.Match[str]) -> syntax.Tree:
     """A side of an equation in the unit of what it comes to."""
     if unit["word"]:
         sizes = [10 ** int(SCALES[unit["word"].lower()]), 1]

@@ -261,8 +261,7 @@ def term_by_term(
 ) -> Sequence[tuple[syntax.Tree, syntax.Tree]]:
     """The terms of a sum with what each is worked out as: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``.
     Where a term is neither worked out nor kept, ``1 * 2 + 4 * e = 4 * e + 2``, or stands in
-    another place, the sum is put in order, and nothing is said of its terms.
-    """
+    another place, the sum is put in order, and nothing is said of its terms."""
     first, second = terms(numbers), terms(following)
     pairs = [_positive(*pair) for pair in zip(first, second, strict=False)]
     if len(first) != len(second) or not all(

@@ -1,4 +1,4 @@
-"""What an article says again of its results is as right or wrong as these, and as exact."""
+"""Copies of an article's results are as right or wrong as these, and as exact."""
 
 from __future__ import annotations
 
@@ -172,3 +172,21 @@ def test_results_are_in_their_units(said, wrong) -> None:
     """Of thousands, or of 1024 where they are bytes."""
     found = refuted(f"# Sizes\n\nIt is {said}.\n\nAnd $2 \\times 3 = 6$, $12 + 7.5 = 19.5$.\n")
     assert [text for _, text, _ in found] == wrong
+
+
+def test_work_grows_with_the_numbers(monkeypatch) -> None:
+    """Also where each goes on with all behind it, and none tells enough."""
+    asked, before = [0], Copies._before
+
+    def counted(self, text, last):
+        asked[0] += 1
+        return before(self, text, last)
+
+    monkeypatch.setattr(Copies, "_before", counted)
+    results = [Result(k, text, k) for k, text in enumerate(("0.5", "2", "3", "4", "6"))]
+    counts = []
+    for size in (500, 2_000):
+        asked[0] = 0
+        assert not Copies(numbers(["0.5"] * size, 10_000), results).sources
+        counts.append(asked[0])
+    assert counts[1] < 6 * counts[0]
