@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,7 @@ from symattn.calculus.library import derive, find
 from symattn.calculus.manuscript import read_text
 from symattn.errors import Malformed
 from symattn.limits import CHARACTERS
+from tests.effort import effort
 
 from .files import theory_document
 
@@ -265,14 +266,19 @@ def test_long_texts_are_read_in_no_time() -> None:
         "so " * (most // 3) + "= 1",
         *(f"x = {unit * (most // len(unit) - 9)}" for unit in DEEP),
     ]
-    start = process_time()
-    found = read_text(Path("-"), LONG.encode())
-    places = [found.line(f"lines[{k}]") for k in range(len(found.document["lines"]))]
-    for line in hard:
+
+    def long() -> None:
+        found = read_text(Path("-"), LONG.encode())
+        places = [found.line(f"lines[{k}]") for k in range(len(found.document["lines"]))]
+        assert places[-1] == len(LONG.splitlines())
+
+    def twice(line: str) -> None:
         with suppress(Malformed):
             read_text(Path("-"), "\n".join([line] * 2).encode())
-    assert process_time() - start < 10
-    assert places[-1] == len(LONG.splitlines())
+
+    assert effort(long) < 10_000
+    for line in hard:
+        assert effort(partial(twice, line)) < 5_000, line[:20]
 
 
 PIECES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import pytest
@@ -16,6 +15,7 @@ from symattn.numbers.reading import read
 from symattn.numbers.values import Value, rational, symbol, total
 from symattn.numbers.zero_test import ZeroTestLine, is_zero
 from symattn.verdicts import Verdict
+from tests.effort import effort
 
 from ..strategies import field, some
 
@@ -139,12 +139,14 @@ def test_many_roots_have_a_prime_of_their_own():
     """Modulo the prime every root is there, however many are asked for, at once."""
     primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53]
     lines = [number(f"sqrt({p})") for p in primes]
-    start = time.process_time()
-    assert is_zero([*lines, ZeroTestLine("total", range(len(primes)))]) is REFUTED
-    lines = [*lines[:6], ZeroTestLine("total", range(6)), number("-1")]
-    lines += [ZeroTestLine("products", (6, 7)), ZeroTestLine("total", (6, 8))]
-    assert is_zero(lines) is HOLDS
-    assert time.process_time() - start < 2
+    other = [*lines[:6], ZeroTestLine("total", range(6)), number("-1")]
+    other += [ZeroTestLine("products", (6, 7)), ZeroTestLine("total", (6, 8))]
+
+    def decide():
+        assert is_zero([*lines, ZeroTestLine("total", range(len(primes)))]) is REFUTED
+        assert is_zero(other) is HOLDS
+
+    assert effort(decide) < 2_000
 
 
 def test_symbols_are_independent_and_opaque_numbers_are_not():
@@ -242,17 +244,18 @@ def test_a_long_recipe_is_decided_and_beyond_the_limit_is_left_at_once(monkeypat
     numbers than are walked, are undecided without ado."""
     terms = [read(f"exp({k}/7)*{k + 1}/{k + 3}") for k in range(400)]
     zero = total([*terms, *(rational(-1) * x for x in reversed(terms))])
-    start = time.process_time()
+    small = zero + read("exp(1)*1e-60")
+    assert effort(lambda: zero.is_zero() is HOLDS and small.is_zero() is REFUTED) < 3_000
     assert zero.is_zero() is HOLDS
-    assert (zero + read("exp(1)*1e-60")).is_zero() is REFUTED
+    assert small.is_zero() is REFUTED
     tower = [number("exp(1) + exp(1/97) + sqrt(2)")]
     tower += [ZeroTestLine("products", (k, k)) for k in range(40)]
     minus = number("-1")
     tower += [minus, ZeroTestLine("products", (40, 41)), ZeroTestLine("total", (40, 42))]
+    assert effort(lambda: is_zero(tower)) < 3_000
     assert is_zero(tower) is UNDECIDED
     monkeypatch.setattr(zero_test, "EVALUATED", 3)
     assert is_zero(tower[-4:]) is UNDECIDED
-    assert time.process_time() - start < 5
 
 
 def test_recipes_beyond_what_is_shown_are_decided():
