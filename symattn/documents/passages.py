@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from itertools import accumulate, chain, zip_longest
+from itertools import accumulate, chain, pairwise, zip_longest
 
 from symattn.documents import grids
 from symattn.documents.article import Article, Block, BlockPart, TableCell
@@ -448,7 +448,39 @@ def _logical(text: Text) -> Iterator[Text]:
 def _table(block: Block) -> ReadTable:
     head = [row for row in block.rows if row and all(cell.is_head for cell in row)]
     rows = [row for row in block.rows if row not in head]
-    return ReadTable(_row(head[0]) if head else (), tuple(map(_row, rows)), block.span)
+    columns = zip_longest(*(_worked(row) for row in rows), fillvalue=())
+    workings = tuple(found for column in columns if (found := tuple(chain(*column))))
+    return ReadTable(_row(head[0]) if head else (), tuple(map(_row, rows)), block.span, workings)
+
+
+#: A cell of a formula of numbers, and one of a number, maybe in thousands.
+_FORMULA = re.compile(
+    r"[~≈(\s$*]*+[0-9](?:\\(?:times|cdot)(?![a-z])|[0-9.,\s$*()×x·⋅/÷+−^²³{}-]|(?<=[0-9])[kKMGTB])*+"
+)
+_WORKS = re.compile(r"[0-9kKMGTB)²³]\s*+(?:[×x·⋅+*^]|\\(?:times|cdot))")
+_RESULT = re.compile(r"[~≈\s$*]*+[0-9][0-9.,]*+\s?[kKMGTB]?[iB]{0,2}[\s$*%]*+")
+
+
+#: What letters behind numbers stand for in a formula of numbers.
+_UNIT = re.compile(r"(?<=[0-9])[kKMGTB]")
+_POWERS = {"k": 3, "K": 3, "M": 6, "G": 9, "B": 9, "T": 12}
+
+
+def _in_full(unit: re.Match[str]) -> str:
+    return f"e{_POWERS[unit[0]]}"
+
+
+def _worked(cells: Sequence[TableCell]) -> Iterator[tuple[Words | Chain, ...]]:
+    """What each cell of a row says if it is what the cell before it comes to."""
+    for before, cell in pairwise(cells):
+        formula, result = ("".join(str(one.text) for one in x.parts) for x in (before, cell))
+        is_worked = _FORMULA.fullmatch(formula) and _WORKS.search(formula)
+        if is_worked and _RESULT.fullmatch(result):
+            equals = BlockPart("text", Text.at(" = ", cell.parts[0].text.span()))
+            works = (replace(one, text=one.text.sub(_UNIT, _in_full)) for one in before.parts)
+            yield _pieces((*works, equals, *cell.parts))
+        else:
+            yield ()
 
 
 def _row(cells: Iterable[TableCell]) -> tuple[tuple[Words | Chain, ...], ...]:

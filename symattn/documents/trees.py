@@ -123,11 +123,16 @@ class Words:
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table: its cells, each the pieces in it; ``head`` is empty where it has none."""
+    """A table: its cells, each the pieces in it; ``head`` is empty where it has none.
+
+    ``workings`` are by columns the cells that may be worked out in those before them, read with
+    these: ``| 4 * 768 | 3072 |``.
+    """
 
     head: tuple[tuple[Words | Chain, ...], ...]
     rows: tuple[tuple[tuple[Words | Chain, ...], ...], ...]
     span: Span
+    workings: tuple[tuple[Words | Chain, ...], ...] = ()
 
     @property
     def pieces(self) -> tuple[Words | Chain, ...]:

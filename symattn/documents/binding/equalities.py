@@ -241,7 +241,8 @@ class Equalities:
             elif values.is_numeric(member):
                 is_second = k == 1 == len(members) - 1 and links[0] == "="
                 if work is not None:
-                    self._term_by_term(work, member)
+                    for one, term in workings.operands(work, member):
+                        self.ledger.work_out(term, one)
                     rounded = [work, *rounded] if links[k - 1] == "≈" else []
                 elif is_second and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
@@ -268,14 +269,6 @@ class Equalities:
         degrees it is another."""
         turned = workings.in_degrees(work, _TURN)
         return turned != work and self.ledger.agreement(work, value) < 1
-
-    def _term_by_term(self, numbers: syntax.Tree, following: syntax.Tree) -> None:
-        """Sums that are worked out term by term."""
-        worked = workings.term_by_term(numbers, following)
-        for term, value in worked:
-            fits = (self.ledger.agreement(one, value) == 1 for one, _ in worked)
-            if self.ledger.agreement(term, value) == 1 or not any(fits):
-                self.ledger.work_out(term, value)
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
         """A matrix with labels that no words say more of, or some rows of the target."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice, takewhile
 from math import prod
 
@@ -135,12 +136,12 @@ def _in_units(passage: Passage) -> Passage:
                 case Chain((Named(name),)) if not unit:
                     unit = name
             match = _UNIT.match(unit)
-            if figure is None or not (match or _TIMES.match(unit)):
+            if figure is None or not (_is_spelled(figure) or match or _TIMES.match(unit)):
                 continue
-            sides = piece.members[:-1]
-            if match and not any(map(values.is_value, sides)):
+            sides, sizes = piece.members[:-1], _sizes(figure, match)
+            if sizes and not any(map(values.is_value, sides)):
                 sides = tuple(
-                    _divided(one, figure, match) if values.is_closed(one) else one for one in sides
+                    _divided(one, figure, sizes) if values.is_closed(one) else one for one in sides
                 )
                 last: Member = figure
             else:
@@ -164,21 +165,36 @@ def _in_unit(member: Member) -> tuple[PrintedFigure | None, str]:
     return None, ""
 
 
-def _divided(side: syntax.Tree, figure: PrintedFigure, unit: re.Match[str]) -> syntax.Tree:
-    """A side of an equation in the unit of what it comes to."""
+def _is_spelled(figure: PrintedFigure) -> bool:
+    """Return whether a figure is printed with a word for its thousands."""
+    return "e" in figure.text and len(figure.text) < figure.span.end - figure.span.start
+
+
+def _sizes(figure: PrintedFigure, unit: re.Match[str] | None) -> Sequence[Fraction]:
+    """What a side may be divided by that comes to a figure in a unit."""
+    if _is_spelled(figure):
+        # "16.1 million" is in full what may have been worked out in millions.
+        return [Fraction(1), Fraction(10) ** -int(figure.text.partition("e")[2])]
+    if unit is None:
+        return []
     if unit["word"]:
-        sizes = [10 ** int(SCALES[unit["word"].lower()]), 1]
-    else:
-        power = 3 if unit["billions"] else _THOUSANDS[unit["prefix"]]
-        sizes = [1000**power, 1024 ** (power * bool(unit["bytes"])), 1]
+        return [Fraction(10) ** int(SCALES[unit["word"].lower()]), Fraction(1)]
+    power = 3 if unit["billions"] else _THOUSANDS[unit["prefix"]]
+    return [Fraction(x) for x in (1000**power, 1024 ** (power * bool(unit["bytes"])), 1)]
+
+
+def _divided(side: syntax.Tree, figure: PrintedFigure, sizes: Sequence[Fraction]) -> syntax.Tree:
+    """A side of an equation in the unit of what it comes to."""
     near, wanted = bounds(side), interval(figure.text)
 
-    def off(size: int) -> float:
+    def off(size: Fraction) -> float:
         if near is None or wanted is None:
             return 0.0
-        return abs(float(near.low.max() + near.high.max()) / size - sum(wanted))
+        return abs(float(near.low.max() + near.high.max()) / float(size) - sum(wanted))
 
     size = min(sizes, key=off)
+    if size < 1:
+        return syntax.Binary("*", side, ExactNumber(str(1 / size)))
     return side if size == 1 else syntax.Binary("/", side, ExactNumber(str(size)))
 
 
@@ -325,6 +341,8 @@ def _worked_out(passage: Passage, vectors: list[syntax.Tree]) -> Passage:
                 vectors.append(value)
             case ReadTable():
                 pieces += tables.equations(piece, vectors[-_VECTORS:])
+                for column in piece.workings:
+                    pieces += tables.coming_out(_in_units(replace(passage, pieces=column)).pieces)
     return replace(passage, pieces=tuple(pieces)) if pieces else passage
 
 

@@ -221,7 +221,9 @@ class StatedBlock:
         figures = [*values.figures(value)]
         span = figures[0].span.to(figures[-1].span)
         shown, places = values.printed(value), values.spans(value)
-        formula = syntax.replaced(tree, lambda part: self.names.get(begin(part)))
+        formula, said = (
+            syntax.replaced(one, lambda part: self.names.get(begin(part))) for one in (tree, said)
+        )
         over = self.numbers(tree)
         exact = tuple(isinstance(one, ExactNumber) for one in literals(over))
         stated = Stated(said, formula, exact, tuple(sorted(set(follows))), one.is_run)

@@ -160,6 +160,8 @@ class Statements:
     _order: int = 0
     _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
     _stated: list[_Stated] = field(default_factory=list)
+    #: Expressions, each with the numbers that it is worked out with.
+    _workings: list[_Stated] = field(default_factory=list)
     #: The labels of rows by their numbers, and the rows.
     _tokens: dict[str, int] = field(default_factory=dict)
     _rows: list[syntax.Tree] = field(default_factory=list)
@@ -311,12 +313,8 @@ class Statements:
 
     def _equal(self, members: Sequence[Member], links: Sequence[Link], where: str) -> None:
         """Take the members of a chain: each says of the values behind it what they are, and of the
-        terms of a sum that it goes on as."""
+        numbers in a working what they stand for."""
         for k, value in enumerate(members):
-            before = members[k - 1] if k and links[k - 1] != "→" else value
-            if values.is_numeric(before) and values.is_numeric(value) and before != value:
-                for term, one in workings.term_by_term(before, value):
-                    self._state(term, one, where)
             for j, said in enumerate(members[:k]):
                 is_own = self._is_program and said == self._assigned
                 if not _is_formula(said):
@@ -330,6 +328,13 @@ class Statements:
                     )
                 if is_said and values.is_value(value):
                     self._state(said, value, where, is_own)
+                elif (
+                    is_said
+                    and values.is_numeric(value)
+                    and (j == k - 1 or not values.is_closed(said))
+                ):
+                    section = len(self._headings)
+                    self._workings.append(_Stated(self._order, said, value, where, False, section))
 
     def _alone(self, member: Member, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of one member: what is shown or spoken of, or a block."""
@@ -477,8 +482,7 @@ class Statements:
             elif known is None or known.agreement.share < 1:
                 corrections.correct(block)
             follows = [*corrections.following(block)]
-            if known is None or known.doubt or known.agreement.share == 1:
-                claims = follows or claims
+            claims = follows or claims
             if claims and block.is_run and known is not None:
                 for start in _otherwise(ledger, known, block.best[1]):
                     ledger.coverage.restate(start)
@@ -513,6 +517,7 @@ class Statements:
         sources: Mapping[int, Source] = {}
         try:
             with task(CLOSED.most):
+                self._stated += [*self._worked()]
                 self._stated += [*self._by_analogy()]
                 blocks = [*self._blocks()]
                 numbers = ledger.coverage.numbers()
@@ -529,6 +534,16 @@ class Statements:
         except Exhausted:
             self.is_cut = True
         return found, sources
+
+    def _worked(self) -> Iterator[_Stated]:
+        """Yield what the numbers of workings stand for."""
+        for one in self._workings:
+            for tree in self._said(one)[:_MEANINGS]:
+                charge(size(tree) * size(one.value))
+                if bound := workings.operands(tree, one.value):
+                    for value, said in bound:
+                        yield replace(one, said=said, value=value)
+                    break
 
     def _by_analogy(self) -> Iterator[_Stated]:
         """Yield for the other rows of a table what is said of one, where most of their figures come
@@ -562,7 +577,7 @@ class Statements:
             )
             for one in self.runs.figures
         }
-        for one in sorted(self._stated, key=lambda one: one.order):
+        for one in sorted(self._stated, key=lambda one: (one.order, begin(one.value))):
             places = [*islice(values.figures(one.value), _FIGURES + 1)]
             if 0 < len(places) <= _FIGURES:
                 blocks[places[0].span].append(one)

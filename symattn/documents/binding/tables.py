@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.bounds import coming, same
+from symattn.documents.binding.evidence import information
 from symattn.documents.binding.ledger import Ledger
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.roles import named
@@ -325,6 +326,8 @@ _TEMPERATURE = re.compile(r"\W*+(?:temperatur\w*+|temp|T|τ|\\?tau|温度)(?!\w)
 _SHARES = re.compile(r"softmax|\b(?:prob|p_?\{?[0-9i])|概率", re.I)
 #: This part of a column has to come out, where only its head says how.
 _COMES_OUT = 0.66
+#: Cells are worked out in those before them if those that are tell so many bits for each.
+_TOLD = 4.0
 
 
 def equations(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chain]:
@@ -341,6 +344,20 @@ def equations(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
         if len(column) > 1 and share >= _COMES_OUT * len(column):
             yield from (_equation(*one) for one in column)
         yield from _below(table, place)
+
+
+def coming_out(pieces: Sequence[Piece]) -> Sequence[Chain]:
+    """The equations of numbers among pieces, if those that are true tell enough: then all are
+    meant."""
+    chains = [one for one in pieces if isinstance(one, Chain) and len(one.members) == 2]
+    chains = [one for one in chains if all(map(values.is_closed, one.members))]
+    told = 0.0
+    for one in chains:
+        numbers, value = one.members
+        came = coming(numbers, value)
+        if came is not None and came.all():
+            told += sum(map(information, values.texts(value)))
+    return chains if told > _TOLD * len(chains) else ()
 
 
 def _equation(numbers: syntax.Tree, value: syntax.Tree) -> Chain:

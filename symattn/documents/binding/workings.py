@@ -17,6 +17,7 @@ import numpy as np
 
 from symattn.documents.binding import values
 from symattn.documents.binding.bounds import interval, rounds
+from symattn.documents.binding.evidence import information
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.trees import PrintedFigure, walk
 from symattn.expressions import syntax
@@ -27,6 +28,8 @@ _TERMS = 64
 _READINGS = 4
 #: Of terms that may be left out, so many choices are tried.
 _CHOICES = 20
+#: A working is one of what numbers stand for that tell so many times more than the others.
+_SURELY = 2
 
 Bound = list[tuple[syntax.Tree, syntax.Tree]]
 """Printed values, each with the expression that it is the value of."""
@@ -247,28 +250,33 @@ def terms(tree: syntax.Tree) -> list[syntax.Tree]:
     return [tree, *reversed(trees)]
 
 
-def _positive(term: syntax.Tree, value: syntax.Tree) -> tuple[syntax.Tree, syntax.Tree]:
-    """A term and its value, the negative of both where a sum takes them off."""
-    if not isinstance(value, syntax.Negative):
-        return term, value
-    if isinstance(term, syntax.Negative):
-        return term.operand, value.operand
-    return syntax.Negative(term), value.operand
+def operands(tree: syntax.Tree, numbers: syntax.Tree) -> Bound:
+    """The numbers of a working with what each stands for in an expression of printed values:
+    ``0.4 * 0.9 + 1.3 * 0.6`` works out the product of two vectors, with its entries for numbers.
+    Nothing where the others tell more, or it has another form."""
+    recipe, printed = Recipe(), dict[str, syntax.Tree]()
 
+    def named(part: syntax.Tree) -> syntax.Tree | None:
+        if not values.is_value(part) or type(part) is syntax.Literal:
+            return None
+        name = recipe.give(f"x{len(printed)}", part, None)
+        if name is not None:
+            printed[name] = part
+        return None if name is None else syntax.Name(name)
 
-def term_by_term(
-    numbers: syntax.Tree, following: syntax.Tree
-) -> Sequence[tuple[syntax.Tree, syntax.Tree]]:
-    """The terms of a sum with what each is worked out as: ``0.5 * 2 + 0.25 * 4 = 1.0 + 1.0``.
-    Where a term is neither worked out nor kept, ``1 * 2 + 4 * e = 4 * e + 2``, or stands in
-    another place, the sum is put in order, and nothing is said of its terms."""
-    first, second = terms(numbers), terms(following)
-    pairs = [_positive(*pair) for pair in zip(first, second, strict=False)]
-    if len(first) != len(second) or not all(
-        values.is_value(value) or value == term for term, value in pairs
-    ):
-        return ()
-    return [pair for pair in pairs if values.is_value(pair[1]) and values.is_numeric(pair[0])]
+    plain = syntax.replaced(
+        tree, lambda part: values.by_logarithm(part) if isinstance(part, syntax.Power) else None
+    )
+    _, bound = bindings(recipe, syntax.replaced(plain, named), numbers)
+    told = {True: 0.0, False: 0.0}
+    for value, one in bound:
+        told[likeness(recipe, one, value) == 1] += sum(map(information, values.texts(value)))
+    if told[True] < (1 if values.is_closed(tree) else _SURELY) * told[False]:
+        return []
+    return [
+        (value, syntax.renamed(one, lambda name: printed.get(name, syntax.Name(name))))
+        for value, one in bound
+    ]
 
 
 def indexed(tree: syntax.Tree, *keys: int) -> syntax.Tree:
