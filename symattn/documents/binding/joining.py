@@ -59,8 +59,8 @@ _UNIT = re.compile(
     rf"(?:\s*\$?\s*(?=[kKMGT](?:i?B|FLOP))|)(?P<prefix>[kKMGT])(?P<bytes>i?B(?:ytes?)?)?(?:FLOP\w*)?"
     rf"(?![\w^(])|(?P<billions>B)(?![\w^(])|\s*\$?\s*(?:(?P<word>(?i:{'|'.join(SCALES)})))(?![\w^(])"
 )
-#: What a product goes on with.
-_TIMES = re.compile(r"\s*[x×*]\s*[0-9]")
+#: What a product goes on with, or what a number is compared with.
+_TIMES = re.compile(r"\s*(?:[x×*]|≠|!=|[<>≤≥]=?)\s*[0-9]")
 _THOUSANDS = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -379,15 +379,19 @@ def is_softmax(
     figures, half = target.measured.middle, target.half * (1 + 1e-6)
     is_called = isinstance(operation, syntax.Call) and operation.function == "softmax"
     is_near = rounded.all() and not agree.all() if is_said else rounded.mean() >= _MOST
-    if not is_called or is_near or _are_shares(own.measured.middle):
+    if not is_called or is_near or (_are_shares(own.measured.middle) and not is_said):
         return False
     up = near.low[..., :, None] > near.high[..., None, :]
     # Where they stand in another order, that is so in all rows, and not of a few by a little.
     turned = (up & (figures[..., :, None] < figures[..., None, :])).sum(axis=(-2, -1))
     is_turned = (turned > _TURNED * up.sum(axis=(-2, -1))).all()
-    if figures.shape[-1] < _TELLING or (is_turned and not is_plain) or not _are_shares(figures):
+    is_short = figures.shape[-1] < _TELLING and not is_said
+    if is_short or (is_turned and not is_plain) or not _are_shares(figures):
         return False
     x, off = own.measured
+    if is_said and (abs(figures - x) <= half).all():
+        # It is nothing but the scores.
+        return True
     hidden = Measured(np.where(figures > 0, x, -1e30), off)
     with np.errstate(all="ignore"):
         forms = [

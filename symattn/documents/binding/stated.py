@@ -59,12 +59,12 @@ class Statement:
 class StatedBlock:
     """All that is stated of one block: it is wrong where nothing that is said of it gives it.
 
-    ``names`` are those of printed values, by where these begin; ``exact`` are where figures stand
-    that are all of what they show.
+    ``names`` are those of printed values, by where these begin and their sizes; ``exact`` are where
+    figures stand that are all of what they show.
     """
 
     statements: tuple[Statement, ...]
-    names: Mapping[int, syntax.Tree]
+    names: Mapping[tuple[int, int], syntax.Tree]
     exact: Exact = field(default_factory=lambda: Exact({}, ()))
 
     def numbers(self, tree: syntax.Tree) -> syntax.Tree:
@@ -208,6 +208,10 @@ class StatedBlock:
         over_it = over(f"{y:.{written(operand.text).decimals}f}")
         return OPERANDS.coming(over_it, texts) or none
 
+    def _named(self, part: syntax.Tree) -> syntax.Tree | None:
+        start = begin(part)
+        return self.names.get((start, len(values.texts(part)))) if start >= 0 else None
+
     def claimed(
         self,
         one: Statement,
@@ -221,9 +225,7 @@ class StatedBlock:
         figures = [*values.figures(value)]
         span = figures[0].span.to(figures[-1].span)
         shown, places = values.printed(value), values.spans(value)
-        formula, said = (
-            syntax.replaced(one, lambda part: self.names.get(begin(part))) for one in (tree, said)
-        )
+        formula, said = (syntax.replaced(one, self._named) for one in (tree, said))
         over = self.numbers(tree)
         exact = tuple(isinstance(one, ExactNumber) for one in literals(over))
         stated = Stated(said, formula, exact, tuple(sorted(set(follows))), one.is_run)

@@ -597,10 +597,10 @@ class Statements:
         yield from (StatedBlock(statements, {}) for statements in printed.values())
 
     @cached_property
-    def _names(self) -> Mapping[int, syntax.Tree]:
-        """The names of printed values, by where these begin."""
+    def _names(self) -> Mapping[tuple[int, int], syntax.Tree]:
+        """The names of printed values, by where these begin and how many numbers they have."""
         return {
-            begin(one.value): syntax.Name(name)
+            (begin(one.value), len(values.texts(one.value))): syntax.Name(name)
             for name, meanings in self._meanings.items()
             for one in meanings
             if one.value is not None and name.isidentifier()

@@ -62,15 +62,20 @@ _BY = [
         (r"\bmultipl(?:y|ied|ying) by|×", ("x * y", "x @ y")),
     )
 ]
-_TEMPERATURE, _TEMPERED = re.compile(r"temperatur|\bτ\b", re.I), syntax.parse("softmax(x / y)")
+_TEMPERATURE = re.compile(r"temperatur|\bτ\b|温度", re.I)
+#: Of scores, and of shares.
+_TEMPERED, _SHARPENED = map(syntax.parse, ("softmax(x / y)", "softmax(log(x) / y)"))
+_TEMPERATURES = ("t", "tau", "temp", "temperature")
 _MASK = re.compile("mask", re.I)
-_AT = re.compile(r"(?i:temperature)|(?<!\w)[Tτ](?!\w)")
+_AT = re.compile(r"(?i:temp(?:erature)?(?!\w))|(?<!\w)[Tτ](?!\w)|温度")
 _KINDS = frozenset({"mean", "var", "std"})
 #: What a row is called by its label.
 _ROW = ("",)
 #: What ends a label, and how long a word is that is none by chance.
 _LABELS, _WORD = re.compile(r"[:：]\s*\Z"), 3
 _SOFTMAX, _SOFTMAX_OF = re.compile("softmax", re.I), syntax.parse("softmax(x)")
+#: Words that speak of one.
+_SPOKEN = re.compile("softmax|logit", re.I)
 #: Words that say what it is of.
 _OF = re.compile(r"\b(?:of|from|other\w*|without)\b", re.I)
 #: What else its words may say.
@@ -194,7 +199,7 @@ class Steps:
         self._subject(piece.text)
         self._is_tempered |= bool(_TEMPERATURE.search(piece.text))
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
-        self._is_spoken |= self._is_softmax
+        self._is_spoken |= bool(_SPOKEN.search(piece.text))
         self._is_masked |= bool(_MASK.search(piece.text))
         if lines:
             for label, figure in lines:
@@ -257,10 +262,10 @@ class Steps:
                     return
         is_step = bool(_step(said))
         match members:
-            case (syntax.Name("T" | "tau" | "temperature"), PrintedFigure() as figure) if (
-                self._is_tempered
+            case (syntax.Name(name), PrintedFigure() as figure) if (
+                self._is_tempered and name.lower() in _TEMPERATURES
             ):
-                self._by = [put(_TEMPERED, {"y": figure})]
+                self._by = [put(_TEMPERED, {"y": figure}), put(_SHARPENED, {"y": figure})]
                 return
             case (syntax.Name(name), PrintedFigure() as figure) if not (is_step or _step(name)):
                 self._line(name, figure)
@@ -269,19 +274,26 @@ class Steps:
                 said = f"{said} {name.replace('_', ' ')}" if len(said) < len(name) else name
         self._end_lines()
         is_formula = not isinstance(members[0], syntax.Name | syntax.Array | PrintedFigure)
-        recent = (values.printed(one.value) for one in self._recent[-_BEFORE:])
-        if values.is_value(value) and values.shape(value) and values.printed(value) in recent:
+        if again := self._again(value):
             # "Before: [1, 2]" repeats what a step is of: the words are of what follows.
             said, is_step = "", False
         elif len(members) > 1 or values.is_value(value):
             self._words = ""
         if values.is_value(value) and (len(members) < 3 or is_step):
-            self._take(_Block(value, is_worked=is_formula), said)
+            roles = again.roles if again else frozenset()
+            self._take(_Block(value, is_worked=is_formula, roles=roles), said)
         elif not values.is_numeric(value):
             self._end_row()
             self._is_softmax |= any(map(_is_softmax, members))
             if isinstance(value, syntax.Name) and len(members) == 1:
                 self._words = value.name
+
+    def _again(self, value: Member) -> _Block | None:
+        """The block before that is printed again."""
+        if not (values.is_value(value) and values.shape(value)):
+            return None
+        recent = ((values.printed(one.value), one) for one in self._recent[: -_BEFORE - 1 : -1])
+        return next((one for shown, one in recent if shown == values.printed(value)), None)
 
     def end(self) -> list[Step]:
         """Return all steps; the article has ended."""
@@ -321,7 +333,7 @@ class Steps:
             # A row may be of one of a matrix: that of its label, the only one whose order it keeps.
             rows, said = _rows_said(before[0].value, said)
         forms = _step(said)
-        block = replace(block, roles=_roles(said))
+        block = replace(block, roles=_roles(said) or block.roles)
         if rows:
             of_row = [replace(before[0], value=row) for row in rows]
             before = [one for one in of_row if self._is_softmax_of(one, block, said)]
@@ -335,12 +347,17 @@ class Steps:
         is_tempered = bool(by) and _is_softmax(by[0])
         before = self._recent[: -_BEFORE - 1 : -1] if by else before
         if is_tempered:
-            # Others follow of the same scores, or of others before these.
-            before = [one for one in before if not joining.has_shares(one.value)]
-            if not all(self._is_softmax_of(one, block, said, by[0]) for one in before[:1]):
-                if joining.has_shares(block.value):
-                    return
-                by = []
+            # Others follow of the same scores, or of others before these; or of the first shares.
+            like = [x for x in before if values.shape(x.value) == values.shape(block.value)]
+            scores = [one for one in before if not joining.has_shares(one.value)]
+            by, before = (by[:1], scores) if scores else (by[1:] if like else [], like[-1:])
+            is_tempered = bool(by)
+        if is_tempered and not all(
+            self._is_softmax_of(one, block, said, by[0]) for one in before[:1]
+        ):
+            if joining.has_shares(block.value):
+                return
+            by = []
         if by:
             steps = self._steps(by, before, block)
             self._found += steps if is_tempered or any(map(_is_mostly, steps)) else ()

@@ -102,6 +102,8 @@ def _fit(left: syntax.Array, right: syntax.Array, sign: str) -> bool:
 
 #: Names of matrices that are no letter: ``W1``, ``dS``, ``Wq``.
 _LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|W[qkvo]")
+#: What is counted has so many digits at most.
+_COUNT = 2
 
 
 def stands_beside(grammar: Grammar, left: Tree) -> bool:
@@ -155,8 +157,8 @@ def is_factor(grammar: Grammar, at: int, right: Tree) -> bool:
 
 
 def looked_up(grammar: Grammar, at: int, left: Tree, right: Tree) -> Tree | None:
-    """The entry that words in brackets name: ``A(cat, sat)``; nothing where they are
-    factors."""
+    """The entry that words, or a count, in brackets name: ``A(cat, sat)``, ``P(2)``; nothing where
+    they are factors."""
     if grammar.tokens[at].text != "(" or grammar.tokens[at].spaced or not isinstance(left, Named):
         return None
     match right:
@@ -164,6 +166,8 @@ def looked_up(grammar: Grammar, at: int, left: Tree, right: Tree) -> Tree | None
             return syntax.Call(left.name, items)
         case Named(name) if len(name) > 2 and name.isalpha():
             return syntax.Call(left.name, (right,))
+        case PrintedFigure(text) if text.isdigit() and len(text) <= _COUNT:
+            return syntax.Indexed(left, (int(text),))
     return None
 
 

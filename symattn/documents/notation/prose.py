@@ -222,7 +222,13 @@ class _Prose:
             # A sign, but not a dash, nor the hyphen of a word.
             following = self.tokens[at + 1 : at + 2]
             sign = token.text in "+-" and following and not following[0].spaced
-            return bool(sign) and (before is None or token.spaced or before.kind == "open")
+            # Behind "：" no blank stands.
+            return bool(sign) and (
+                before is None
+                or token.spaced
+                or before.kind == "open"
+                or (before.kind == "other" and not before.text.isalnum())
+            )
         if before is not None and not token.spaced and before.kind in ("number", "name", "script"):
             return False
         if before is not None and before.text == "." and not (token.spaced or before.spaced):
