@@ -422,12 +422,23 @@ def _others(claim: Claim, solution: Solution) -> Iterator[tuple[str, Sentence, M
     """The other quantities of the article that are of the shape of a block."""
     assert claim.node is not None
     rows, columns = claim.node.grid
+    given = solution.case.reading.given if solution.case.reading else {}
+    # As an input it is what it is.
+    own = {name for name, one in given.items() if _is_in(claim.span, one.span)}
     for name, node in solution.program.named.items():
         quantity = solution.quantity(node)
+        if name in own:
+            continue
         if node.shape == claim.node.shape and node.shape and not quantity.symbols:
             entries = (EntryValue(quantity, i, j) for i in range(rows) for j in range(columns))
             found = (-inf if one.is_masked else float(one.ball(FIRST).mid()) for one in entries)
             yield "other-quantity", phrase("other-quantity", (claim.text, name)), np.array([*found])
+
+
+def _is_in(part: Span | None, whole: Span | None) -> bool:
+    if part is None or whole is None:
+        return False
+    return whole.start <= part.start <= part.end <= whole.end
 
 
 def _number(run: Run[Matrix], node: Node) -> float | None:

@@ -39,7 +39,7 @@ from symattn.documents.binding.stated import (
     numbers,
     size,
 )
-from symattn.documents.binding.steps import Steps, put
+from symattn.documents.binding.steps import Steps, is_by_rows, put, step
 from symattn.documents.binding.tables import Columns
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
@@ -330,6 +330,7 @@ class Statements:
                     self._state(said, value, where, is_own)
                 elif (
                     is_said
+                    and not isinstance(said, Opaque)
                     and values.is_numeric(value)
                     and (j == k - 1 or not values.is_closed(said))
                 ):
@@ -518,6 +519,7 @@ class Statements:
         try:
             with task(CLOSED.most):
                 self._stated += [*self._worked()]
+                self._stated += [*self._by_name()]
                 self._stated += [*self._by_analogy()]
                 blocks = [*self._blocks()]
                 numbers = ledger.coverage.numbers()
@@ -545,29 +547,47 @@ class Statements:
                         yield replace(one, said=said, value=value)
                     break
 
+    def _by_name(self) -> Iterator[_Stated]:
+        """Yield what names say that matrices are of others, as ``normalized_X`` does, where figures
+        bear that out."""
+        for one in [one for meanings in self._meanings.values() for one in meanings]:
+            if one.said is None or one.value is None or len(values.shape(one.value)) < 2:
+                continue
+            word, _, operand = syntax.text(one.said).partition("_")
+            for form in step(word) if operand and one.tree is None else ():
+                said = put(form, {"x": syntax.Name(operand)})
+                value = syntax.replaced(one.value, _printed)
+                stated = _Stated(one.order, said, value, "", section=one.section)
+                if is_by_rows(form) and self._told([stated])[1] > _BORNE_OUT:
+                    yield stated
+
     def _by_analogy(self) -> Iterator[_Stated]:
         """Yield for the other rows of a table what is said of one, where most of their figures come
         of it."""
         for one in self._stated:
-            for alike in self._columns.alike(one.said, one.value):
-                came: list[bool] = []
-                told: list[str] = []
-                for x in alike:
-                    texts, order = values.texts(x.value), max(x.order, one.order)
-                    forms = self._closed(x.said, order, one.is_code, 0)[:_MEANINGS]
-                    charge(len(texts) * sum(map(size, forms)))
-                    found = (OPERANDS.coming(numbers(form), texts) for form in forms)
-                    told += texts
-                    came += max(
-                        (y for y in found if y is not None), key=sum, default=[False] * len(texts)
-                    )
-                bits = sum(
-                    information(text) for text, comes in zip(told, came, strict=True) if comes
-                )
-                if sum(came) * 3 >= 2 * len(told) and bits > _BORNE_OUT:
-                    for x in alike:
-                        order = max(x.order, one.order)
-                        yield _Stated(order, x.said, x.value, one.where, one.is_code, one.section)
+            for cells in self._columns.alike(one.said, one.value):
+                alike = [
+                    replace(one, order=max(x.order, one.order), said=x.said, value=x.value)
+                    for x in cells
+                    # Nothing comes of what stands behind it.
+                    if max(begins(x.said), default=-1) < begin(x.value)
+                ]
+                share, bits = self._told(alike)
+                if 3 * share >= 2 and bits > _BORNE_OUT:
+                    yield from alike
+
+    def _told(self, alike: Iterable[_Stated]) -> tuple[float, float]:
+        """The part of some figures that come of what is said of them, and their bits."""
+        told: list[tuple[str, bool]] = []
+        for one in alike:
+            texts = values.texts(one.value)
+            forms = self._closed(one.said, one.order, one.is_code, 0)[:_MEANINGS]
+            charge(len(texts) * sum(map(size, forms)))
+            found = (OPERANDS.coming(numbers(form), texts) for form in forms)
+            came = max((x for x in found if x is not None), key=sum, default=[False] * len(texts))
+            told += zip(texts, came, strict=True)
+        right = [information(text) for text, comes in told if comes]
+        return len(right) / max(len(told), 1), sum(right)
 
     def _blocks(self) -> Iterator[StatedBlock]:
         blocks: dict[Span, list[_Stated]] = defaultdict(list)
@@ -987,6 +1007,14 @@ def _exact(part: syntax.Tree) -> syntax.Tree | None:
     match part:
         case PrintedFigure(text, span) if text != MINUS_INFINITY:
             return ExactNumber(text.removeprefix("+"), span)
+    return None
+
+
+def _printed(part: syntax.Tree) -> syntax.Tree | None:
+    """A number of a program as it stands there."""
+    match part:
+        case ExactNumber(text, Span() as span):
+            return PrintedFigure(text, span)
     return None
 
 

@@ -92,7 +92,7 @@ _BESIDE = re.compile(
 _BEFORE, _FEWEST = 6, 2
 #: What is done with an operand is known by more than this part of the figures.
 _MOST = 0.5
-_BY_ROWS = ("exp", "softmax")
+_BY_ROWS = ("exp", "softmax", "layernorm")
 #: What a softmax may be of, and so many decimals that tell it at least.
 _SCORES = frozenset({"scores", "scaled", "masked"})
 _SHARES = frozenset({"weights", "masked", "sums"})
@@ -203,7 +203,7 @@ class Steps:
         self._is_masked |= bool(_MASK.search(piece.text))
         if lines:
             for label, figure in lines:
-                if _step(label):
+                if step(label):
                     self._end_lines()
                     self._take(_Block(figure), label)
                 else:
@@ -223,7 +223,7 @@ class Steps:
         """Take a label in front: what follows may be said of the row that has it."""
         label = plain(text) if _LABELS.search(text) else ""
         row = self._rows.get(label)
-        is_of_other = any(one.labels == _ROW for one in self._blocks) and not _step(label)
+        is_of_other = any(one.labels == _ROW for one in self._blocks) and not step(label)
         if label and (row is not None or is_of_other):
             self._end_row()
         if row is not None:
@@ -235,7 +235,7 @@ class Steps:
         self._order += 1
         self._is_begun = True
         if not (
-            len(members) == 2 and isinstance(members[0], syntax.Name) and _step(members[0].name)
+            len(members) == 2 and isinstance(members[0], syntax.Name) and step(members[0].name)
         ):
             self._beside = []
         for one in members:
@@ -260,17 +260,17 @@ class Steps:
                 self._words = said = f"{said} that"
                 if not is_whole:
                     return
-        is_step = bool(_step(said))
+        is_step = bool(step(said))
         match members:
             case (syntax.Name(name), PrintedFigure() as figure) if (
                 self._is_tempered and name.lower() in _TEMPERATURES
             ):
                 self._by = [put(_TEMPERED, {"y": figure}), put(_SHARPENED, {"y": figure})]
                 return
-            case (syntax.Name(name), PrintedFigure() as figure) if not (is_step or _step(name)):
+            case (syntax.Name(name), PrintedFigure() as figure) if not (is_step or step(name)):
                 self._line(name, figure)
                 return
-            case (syntax.Name(name), _) if not is_step or _step(name):
+            case (syntax.Name(name), _) if not is_step or step(name):
                 said = f"{said} {name.replace('_', ' ')}" if len(said) < len(name) else name
         self._end_lines()
         is_formula = not isinstance(members[0], syntax.Name | syntax.Array | PrintedFigure)
@@ -332,7 +332,7 @@ class Steps:
         ):
             # A row may be of one of a matrix: that of its label, the only one whose order it keeps.
             rows, said = _rows_said(before[0].value, said)
-        forms = _step(said)
+        forms = step(said)
         block = replace(block, roles=_roles(said) or block.roles)
         if rows:
             of_row = [replace(before[0], value=row) for row in rows]
@@ -411,7 +411,7 @@ class Steps:
         what they are called and by what it keeps of it whatever its digits are: scores may have
         been scaled or masked in silence."""
         self._tries += 1
-        is_said = bool(_step(said)) or form is not None or block.is_told
+        is_said = bool(step(said)) or form is not None or block.is_told
         softmax = put(form or _SOFTMAX_OF, {"x": before.value})
         is_called = is_said or bool(block.roles or (before.roles and not _OF.search(said)))
         return (
@@ -441,7 +441,7 @@ class Steps:
         return [
             Step(self._order, said, block.value, self._where)
             for tree, form in pairs
-            if (size < 2 or _is_by_rows(form))
+            if (size < 2 or is_by_rows(form))
             and (len(values.shape(tree)) < 2 or not _is_of_vectors(form))
             and (said := self._over(form, tree)) is not None
         ]
@@ -508,7 +508,7 @@ def _is_mostly(step: Step) -> bool:
     return came is not None and bool(came.mean() > _MOST)
 
 
-def _is_by_rows(form: syntax.Tree) -> bool:
+def is_by_rows(form: syntax.Tree) -> bool:
     """Return whether of a matrix it is what it is of each row."""
     calls = (one for one in syntax.walk(form) if isinstance(one, syntax.Call))
     return all(one.function in _BY_ROWS or "x" not in syntax.names(one) for one in calls)
@@ -521,7 +521,7 @@ def _is_of_vectors(form: syntax.Tree) -> bool:
     ) or not _KINDS.isdisjoint(syntax.names(form))
 
 
-def _step(said: str) -> Sequence[syntax.Tree]:
+def step(said: str) -> Sequence[syntax.Tree]:
     """The forms of what words say is done to a block x, if that is a step and all they say."""
     for pattern, forms in _READ:
         if (match := pattern.search(said)) is not None:

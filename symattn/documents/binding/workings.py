@@ -268,10 +268,12 @@ def operands(tree: syntax.Tree, numbers: syntax.Tree) -> Bound:
         tree, lambda part: values.by_logarithm(part) if isinstance(part, syntax.Power) else None
     )
     _, bound = bindings(recipe, syntax.replaced(plain, named), numbers)
+    is_closed = values.is_closed(tree)
     told = {True: 0.0, False: 0.0}
     for value, one in bound:
-        told[likeness(recipe, one, value) == 1] += sum(map(information, values.texts(value)))
-    if told[True] < (1 if values.is_closed(tree) else _SURELY) * told[False]:
+        bits = 1.0 if is_closed else sum(map(information, values.texts(value)))
+        told[likeness(recipe, one, value) == 1] += bits
+    if told[True] < (1 if is_closed else _SURELY) * told[False]:
         return []
     return [
         (value, syntax.renamed(one, lambda name: printed.get(name, syntax.Name(name))))
