@@ -471,16 +471,15 @@ class Statements:
         }
         for block in blocks:
             known, begun = ledger.held(block.statements[0].value), begins(block.statements[0].value)
-            if known is None and sure.issuperset(begun):
-                # It is a part of what is surely known.
-                continue
-            claims = [] if block.is_known(known, worked) else [*block.claims()]
+            is_part = known is None and sure.issuperset(begun)
+            # Of what is surely known a part is as well.
+            claims = [] if is_part or block.is_known(known, worked) else [*block.claims()]
             assert block.best is not None
             is_told = not wrong.isdisjoint(begins(block.best[1]))
             if is_told:
                 # What it is computed from is wrong, and that is told there.
                 claims = []
-            elif known is None or known.agreement.share < 1:
+            elif not is_part and (known is None or known.agreement.share < 1):
                 corrections.correct(block)
             follows = [*corrections.following(block)]
             claims = follows or claims
