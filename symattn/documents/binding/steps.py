@@ -419,7 +419,7 @@ class Steps:
             and self._tries < _TRIES
             and not block.is_worked
             and not (self._is_masked and all(x.strip("0.%") for x in values.texts(block.value)))
-            and before.roles <= _SCORES
+            and before.roles <= (_SCORES if form is None else _SCORES | _SHARES)
             and block.roles <= _SHARES
             and values.shape(before.value) == values.shape(block.value) != ()
             and max(map(_decimals, values.texts(block.value))) >= _DECIMALS

@@ -500,6 +500,9 @@ def _listed(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
     ):
         # The brackets are those of the environment in them.
         return items[0]
+    match items:
+        case (syntax.Binary("+" | "-") as total,):
+            return total
     lengths = {len(item.items) if isinstance(item, Labelled) else -1 for item in items}
     if len(lengths) > 1 and not any(isinstance(item, Opaque) for item in items):
         raise UnreadNotation
