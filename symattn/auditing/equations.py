@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import groupby
 from math import inf
 
@@ -55,6 +54,7 @@ class OperandPlaces:
     def __init__(self, reading: Reading | None) -> None:
         self._numbers = reading.numbers if reading else ()
         self._starts = [number.span.start for number in self._numbers]
+        self._at = {number.span.start: number for number in self._numbers}
         given = reading.given.values() if reading else ()
         self._rounded = [one.span for one in given if one.is_rounded and one.span]
         #: Where the results of mere numbers stand.
@@ -69,13 +69,7 @@ class OperandPlaces:
         before."""
         if self._is_result(number):
             return number
-        same = self._results.get(number.text.lstrip(_SIGNS), ())
-        before = bisect_left(same, number.span.start, key=lambda one: one.span.start)
-        if not before or number.status == "given":
-            return None
-        last = same[before - 1]
-        # An input that was given since is meant rather than what mere numbers came to.
-        return None if last.status == "given" and not self._is_result(last) else last
+        return None if number.status == "given" else self._at.get(number.source)
 
     def is_known(self, number: ArticleNumber) -> bool:
         """Return whether something says of which quantity a number is: more than a single digit
@@ -89,8 +83,8 @@ class OperandPlaces:
 
     def is_rounded(self, text: str) -> bool:
         """Return whether an input that is shown rounded is printed so."""
-        given = (one for one in self._results.get(text, ()) if one.status == "given")
-        return any(map(self._is_result, given))
+        alike = (one for one in self._numbers if one.text.lstrip(_SIGNS) == text)
+        return any(one.status == "given" and self._is_result(one) for one in alike)
 
     def _is_result(self, number: ArticleNumber) -> bool:
         is_rounded = any(span.start <= number.span.start < span.end for span in self._rounded)
@@ -99,18 +93,6 @@ class OperandPlaces:
             or number.span in self._worked
             or (number.status == "given" and is_rounded)
         )
-
-    @cached_property
-    def _results(self) -> Mapping[str, Sequence[ArticleNumber]]:
-        """The results by what is printed of them, in order; and the inputs where only mere
-        numbers come to the same."""
-        places: dict[str, list[ArticleNumber]] = defaultdict(list)
-        bound = {one.text.lstrip(_SIGNS) for one in self._numbers if one.status == "bound"}
-        for number in self._numbers:
-            text = number.text.lstrip(_SIGNS)
-            if self._is_result(number) or (number.status == "given" and text not in bound):
-                places[text].append(number)
-        return places
 
     def of(self, claim: Claim) -> Sequence[ArticleNumber]:
         """Return what is printed where the numbers of a claim stand: right before its value;

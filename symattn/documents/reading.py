@@ -32,7 +32,8 @@ class ArticleNumber:
 
     ``of`` is what it is the value of, ``A[0, 1]``; '' where that is not known.
     ``confirmed`` where the article doesn't say so plainly, and its value agrees; ``is_exact``
-    where it is all of what it shows, and no rounding of it.
+    where it is all of what it shows, and no rounding of it. ``source`` is where the result begins
+    that it copies; -1 of none.
     """
 
     text: str
@@ -42,6 +43,7 @@ class ArticleNumber:
     confirmed: bool = False
     why: str = ""
     is_exact: bool = False
+    source: int = -1
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from symattn.documents.binding import values
+from symattn.documents.binding.copies import Source
 from symattn.documents.notation.vocabulary import SCALES
 from symattn.documents.reading import ArticleNumber, Status
 from symattn.documents.trees import (
@@ -115,25 +116,21 @@ class Coverage:
             if known is None or _RANK[known.status] <= _RANK[status]:
                 # A sign of percent stays with its number, though the claim is of the number.
                 printed = known or figure
-                number = ArticleNumber(
-                    printed.text,
-                    printed.span,
-                    status,
-                    of,
-                    confirmed,
-                    is_exact=known is not None and known.is_exact,
+                number = known or ArticleNumber(printed.text, printed.span, status)
+                self._numbers[printed.span.start] = replace(
+                    number, status=status, of=of, confirmed=confirmed, why=""
                 )
-                self._numbers[printed.span.start] = number
 
     def restate(self, start: int) -> None:
         """A number is wrong as what an equation states it to be, whatever it was taken for."""
         known = self._numbers[start]
         self._numbers[start] = replace(known, status="local", of="", confirmed=False, why="")
 
-    def keep(self, exact: Container[int]) -> None:
-        """Note which numbers are no roundings."""
+    def keep(self, exact: Container[int], sources: Mapping[int, Source]) -> None:
+        """Note which numbers are no roundings, and which results they copy."""
         for start, number in self._numbers.items():
-            self._numbers[start] = replace(number, is_exact=start in exact)
+            source = sources[start].start if start in sources else -1
+            self._numbers[start] = replace(number, is_exact=start in exact, source=source)
 
     def leave(self, passages: Iterable[Passage], why: str) -> None:
         """All numbers that none of these passages has claim nothing, for that reason."""

@@ -531,7 +531,7 @@ class Statements:
                         found.append(one)
                         if one.is_exact:
                             exact.add(begins(one.statements[0].value))
-                ledger.coverage.keep(exact)
+                ledger.coverage.keep(exact, sources)
         except Exhausted:
             self.is_cut = True
         return found, sources

@@ -349,14 +349,15 @@ def equations(table: ReadTable, vectors: Sequence[syntax.Tree]) -> Iterator[Chai
 def coming_out(pieces: Sequence[Piece]) -> Sequence[Chain]:
     """The equations of numbers among pieces, if those that are true tell enough: then all are
     meant."""
-    chains = [one for one in pieces if isinstance(one, Chain) and len(one.members) == 2]
-    chains = [one for one in chains if all(map(values.is_closed, one.members))]
+    chains: list[Chain] = []
     told = 0.0
-    for one in chains:
-        numbers, value = one.members
-        came = coming(numbers, value)
-        if came is not None and came.all():
-            told += sum(map(information, values.texts(value)))
+    for piece in pieces:
+        match piece:
+            case Chain((numbers, value)) if values.is_closed(numbers) and values.is_value(value):
+                chains.append(piece)
+                came = coming(numbers, value)
+                if came is not None and came.all():
+                    told += sum(information(text) for text in values.texts(value))
     return chains if told > _TOLD * len(chains) else ()
 
 
