@@ -291,14 +291,14 @@ def test_numbers_of_a_name_that_was_computed_are_what_came_of_it() -> None:
     ("text", "found"),
     [
         # The second side is what a value comes of, the first is another.
-        ("We have $0.3 \\cdot 0.5 = 0.25 \\cdot 0.5 = 0.125$.", {"0.125": "0.150"}),
+        ("We have $0.3 \\cdot 0.5 = 0.25 \\cdot 0.5 = 0.125$.", {"0.25": "0.30", "0.125": "0.150"}),
         ("So $1/3 \\approx 0.33 \\cdot 1 = 0.33$ and 2 * 3 = 6 * 4 = 24.", {}),
         ("[1 * 2, 3 * 4] = [2, 12] + [1, 1] = [3, 13]", {}),
         ("e^{3.54}/e^{7.21} \\approx 34/1353 \\approx 2.5%", {}),
         (
             "$0.9\\log\\frac{0.9}{0.5} + 0.1\\log\\frac{0.1}{0.5}"
             " \\approx 0.9 \\cdot 0.85 + 0.1 \\cdot (-1.32) \\approx 0.63 \\text{ bits}$",
-            {"0.63": "0.53"},
+            {"-1.32": "-2.32", "0.63": "0.53"},
         ),
         # An array of numbers that no value follows is what its name is said to be.
         (

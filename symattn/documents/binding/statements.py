@@ -890,7 +890,7 @@ def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
     yield syntax.Call(name, (operand,))
     parameters = FUNCTIONS[name].parameters if name in FUNCTIONS else ()
     if "eps" in parameters:
-        yield syntax.Call(name, (operand,), (("eps", syntax.Literal("1e-30")),))
+        yield syntax.Call(name, (operand,), (("eps", syntax.Literal("0")),))
     by_less = (("ddof", syntax.Literal("1")),)
     if "ddof" in parameters:
         yield syntax.Call(name, (operand,), by_less)

@@ -238,6 +238,9 @@ class Steps:
             len(members) == 2 and isinstance(members[0], syntax.Name) and step(members[0].name)
         ):
             self._beside = []
+        match members:
+            case (syntax.Name(name), *_):
+                self._is_spoken |= bool(_SPOKEN.search(name))
         for one in members:
             if isinstance(one, Labelled):
                 self._rows |= zip(map(plain, one.rows_said), one.items, strict=False)

@@ -254,10 +254,16 @@ def operands(tree: syntax.Tree, numbers: syntax.Tree) -> Bound:
     """The numbers of a working with what each stands for in an expression of printed values:
     ``0.4 * 0.9 + 1.3 * 0.6`` works out the product of two vectors, with its entries for numbers.
     Nothing where the others tell more, or it has another form."""
+    forms = dict.fromkeys((tree, syntax.replaced(tree, to_base_two)))
+    return max((_operands(one, numbers) for one in forms), key=lambda found: found[0])[1]
+
+
+def _operands(tree: syntax.Tree, numbers: syntax.Tree) -> tuple[float, Bound]:
+    """What numbers stand for, and how much those tell that are no others."""
     recipe, printed = Recipe(), dict[str, syntax.Tree]()
 
     def named(part: syntax.Tree) -> syntax.Tree | None:
-        if not values.is_value(part) or type(part) is syntax.Literal:
+        if not values.is_value(part):
             return None
         name = recipe.give(f"x{len(printed)}", part, None)
         if name is not None:
@@ -274,8 +280,8 @@ def operands(tree: syntax.Tree, numbers: syntax.Tree) -> Bound:
         bits = 1.0 if is_closed else sum(map(information, values.texts(value)))
         told[likeness(recipe, one, value) == 1] += bits
     if told[True] < (1 if is_closed else _SURELY) * told[False]:
-        return []
-    return [
+        return 0.0, []
+    return told[True], [
         (value, syntax.renamed(one, lambda name: printed.get(name, syntax.Name(name))))
         for value, one in bound
     ]

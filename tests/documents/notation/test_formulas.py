@@ -123,7 +123,7 @@ KNOWN = {
         "x_in = A_123 = d_64 = x_bar_1 = y_hat"
     ],
     # lists that only blanks keep apart, and what is none
-    r"[1 -2] = [1 2 3%] = [1 - 2]": ["[1, -2] = [1, 2, 3%] = [1 - 2]"],
+    r"[1 -2] = [1 2 3%] = [1 - 2]": ["[1, -2] = [1, 2, 3%] = 1 - 2"],
     r"[1 2; 3] = [[1, 2], 3]": ["«[1 2; 3]» = «[[1, 2], 3]»"],
     r"A = \begin{bmatrix} 1 & 2 \\ 3 \end{bmatrix}": [
         r"A = «\begin{bmatrix} 1 & 2 \\ 3 \end{bmatrix}»"
