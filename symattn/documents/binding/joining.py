@@ -388,6 +388,9 @@ def is_softmax(
     is_short = figures.shape[-1] < _TELLING and not is_said
     if is_short or (is_turned and not is_plain) or not _are_shares(figures):
         return False
+    if ((figures == 0) & (near.low > half)).any():
+        # A mask hides what is no softmax's zero.
+        return False
     x, off = own.measured
     if is_said and (abs(figures - x) <= half).all():
         # It is nothing but the scores.
