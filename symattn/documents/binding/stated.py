@@ -4,7 +4,7 @@ and what follows from these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -143,13 +143,14 @@ class StatedBlock:
         is_right = known.agreement.share == 1 and (known.is_named or all(self.best[2]))
         return is_right or (known.is_named and not known.doubt)
 
-    def claims(self) -> Iterator[Claimed]:
-        """The claims of it that are to be judged."""
+    def claims(self, right: Container[int]) -> Iterator[Claimed]:
+        """The claims of it that are to be judged; where figures stand that are ``right`` nothing is
+        wrong that would explain it."""
         assert self.best is not None
         one, tree, coming, any_of = self.best
         if values.is_value(tree):
             return
-        explained = self._of_one_operand(tree, coming)
+        explained = self._of_one_operand(tree, coming, right)
         if not explained and all(x or not y for x, y in zip(coming, any_of, strict=True)):
             yield self.claimed(one, tree, one.value, one.said)
             return
@@ -159,11 +160,17 @@ class StatedBlock:
                 doubt = _OPERAND if k in explained else ""
                 yield self.claimed(one, at, figure, said, doubt=doubt)
 
-    def _of_one_operand(self, tree: syntax.Tree, coming: Sequence[bool]) -> set[int]:
+    def _of_one_operand(
+        self, tree: syntax.Tree, coming: Sequence[bool], right: Container[int]
+    ) -> set[int]:
         """Return which wrong figures one other figure in an operand would make right, where these
         are several and what is right stays so: then that may be what is wrong."""
         wrong = [k for k, comes in enumerate(coming) if not comes]
-        operands = [part for part in syntax.walk(tree) if isinstance(part, PrintedFigure)]
+        operands = [
+            part
+            for part in syntax.walk(tree)
+            if isinstance(part, PrintedFigure) and part.span.start not in right
+        ]
         if not 1 < len(wrong) < len(coming) or len(operands) > _OPERANDS_TRIED:
             return set()
         value = self.statements[0].value

@@ -469,12 +469,13 @@ class Statements:
             if one.key == "of" and not one.doubt
             for start in begins(one.value)
         }
+        right = Exact(sources, sure - wrong)
         for block in blocks:
+            assert block.best is not None
             known, begun = ledger.held(block.statements[0].value), begins(block.statements[0].value)
             is_part = known is None and sure.issuperset(begun)
             # Of what is surely known a part is as well.
-            claims = [] if is_part or block.is_known(known, worked) else [*block.claims()]
-            assert block.best is not None
+            claims = [] if is_part or block.is_known(known, worked) else [*block.claims(right)]
             is_told = not wrong.isdisjoint(begins(block.best[1]))
             if is_told:
                 # What it is computed from is wrong, and that is told there.
@@ -483,6 +484,8 @@ class Statements:
                 corrections.correct(block)
             follows = [*corrections.following(block)]
             claims = follows or claims
+            pairs = zip(begins(block.statements[0].value), block.best[3], strict=True)
+            right.add(start for start, comes in pairs if comes and not claims)
             if claims and block.is_run and known is not None:
                 for start in _otherwise(ledger, known, block.best[1]):
                     ledger.coverage.restate(start)
