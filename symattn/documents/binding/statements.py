@@ -498,10 +498,12 @@ class Statements:
                     ledger.coverage.restate(claim.spans.start)
                 entries[:] = [y for x in entries for y in _without(x, places, bool(follows))]
                 yield claim
+        doubted = {start for one in entries if one.doubt for start in begins(one.value)}
         for number in ledger.coverage.numbers():
             is_percent = number.status == "ignored" and number.text.endswith("%")
-            is_given = number.of.partition("[")[0] in ledger.recipe.given
-            if number.status in ("unread", "given", "local") or is_percent or is_given:
+            is_open = number.of.partition("[")[0] in ledger.recipe.given
+            is_open = is_open or number.span.start in doubted or is_percent
+            if is_open or number.status in ("unread", "given", "local"):
                 for claim in corrections.copied(number):
                     ledger.settle({number.span})
                     entries[:] = [y for x in entries for y in _without(x, {number.span}, True)]
