@@ -159,6 +159,10 @@ class Statements:
     runs: Runs = field(default_factory=Runs)
     _order: int = 0
     _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
+    #: What was printed of expressions, each with its place among the chains.
+    _formulas: dict[syntax.Tree, list[tuple[int, syntax.Tree]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     _stated: list[_Stated] = field(default_factory=list)
     #: Expressions, each with the numbers that it is worked out with.
     _workings: list[_Stated] = field(default_factory=list)
@@ -279,6 +283,8 @@ class Statements:
         ):
             self._define(head, rest, chain, kind, where)
         elif not chain.is_code:
+            if not isinstance(head, Opaque) and values.is_value(rest[-1]):
+                self._formulas[head].append((self._order, rest[-1]))
             self._label(rest[-1], head)
         if isinstance(head, syntax.Array) and values.is_value(rest[-1]):
             # [x_0, x_1] = [1, 2] says what the names are.
@@ -714,7 +720,10 @@ class Statements:
             return self._closings[key]
 
         def closed(part: syntax.Tree) -> list[syntax.Tree]:
-            return self._closed(part, order, is_code, depth)
+            # An expression that was printed with a value is that first.
+            known = self._formulas.get(part, ()) if not is_code else ()
+            printed = [value for before, value in known if before < order]
+            return [*printed[-1:], *self._closed(part, order, is_code, depth)]
 
         match tree:
             case syntax.Array():
