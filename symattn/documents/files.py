@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 #: The forms of articles by the suffixes of their files, in lower case.
 FORMS: Mapping[str, Form] = {
-    **dict.fromkeys(
-        (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".myst", ".mdx"), "markdown"
-    ),
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".myst"), "markdown"),
+    **dict.fromkeys((".qmd", ".rmd"), "markdown"),
     ".ipynb": "notebook",
     **dict.fromkeys((".tex", ".ltx", ".latex"), "latex"),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),

@@ -254,8 +254,18 @@ def operands(tree: syntax.Tree, numbers: syntax.Tree) -> Bound:
     """The numbers of a working with what each stands for in an expression of printed values:
     ``0.4 * 0.9 + 1.3 * 0.6`` works out the product of two vectors, with its entries for numbers.
     Nothing where the others tell more, or it has another form."""
+    if _may_be_shape(numbers):
+        return []
     forms = dict.fromkeys((tree, syntax.replaced(tree, to_base_two)))
     return max((_operands(one, numbers) for one in forms), key=lambda found: found[0])[1]
+
+
+def _may_be_shape(numbers: syntax.Tree) -> bool:
+    """Return whether numbers are two whole ones, as in ``(4 x 16) = (1 x 16)``."""
+    match numbers:
+        case syntax.Binary("*", PrintedFigure(rows), PrintedFigure(columns)):
+            return rows.isdigit() and columns.isdigit()
+    return False
 
 
 def _operands(tree: syntax.Tree, numbers: syntax.Tree) -> tuple[float, Bound]:
