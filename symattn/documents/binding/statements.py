@@ -40,7 +40,7 @@ from symattn.documents.binding.stated import (
     size,
 )
 from symattn.documents.binding.steps import Steps, is_by_rows, put, step
-from symattn.documents.binding.tables import Columns
+from symattn.documents.binding.tables import Columns, columns
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span
@@ -116,6 +116,7 @@ _COSINE = "x @ y / (norm(x) * norm(y))"
 _OF_TWO = {
     "dot": "x @ y", **dict.fromkeys(("cosine", "cos", "cosine_similarity", "cos_sim"), _COSINE),
 }  # fmt: skip
+_ALIASES = {"variance": "var", "average": "mean", "stdev": "std", "stddev": "std"}
 #: Parameters of functions that may be meant in several ways.
 _SEVERAL = {"eps", "ddof"}
 _NUMBERS = Program({}, (), ())
@@ -229,6 +230,7 @@ class Statements:
         """Take a table, before what stands in its cells."""
         if not self.is_ended:
             self._columns.table(table, self._order)
+            self._steps.table(columns(table))
 
     def read(self, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of a passage of that kind, unless all have been closed."""
@@ -321,6 +323,13 @@ class Statements:
         """Take the members of a chain: each says of the values behind it what they are, and of the
         numbers in a working what they stand for."""
         for k, value in enumerate(members):
+            match members[max(k - 2, 0) : k + 1], links[max(k - 2, 0) : k]:
+                case (before, syntax.Name(name), _), ("→", "→") if (
+                    values.is_value(before) and values.is_value(value)
+                ):
+                    # [2, 1] → softmax → [0.73, 0.27]
+                    for form in step(name):
+                        self._state(put(form, {"x": before}), value, where)
             for j, said in enumerate(members[:k]):
                 is_own = self._is_program and said == self._assigned
                 if not _is_formula(said):
@@ -901,6 +910,7 @@ def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
     """The functions that a name may be of: with the constant that keeps a norm finite or without,
     a variance by the count or by one less."""
     name = function if function in FUNCTIONS else function.replace("_", "").lower()
+    name = _ALIASES.get(name, name)
     yield syntax.Call(name, (operand,))
     parameters = FUNCTIONS[name].parameters if name in FUNCTIONS else ()
     if "eps" in parameters:

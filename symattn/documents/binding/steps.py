@@ -9,7 +9,7 @@ what the step makes of a block before it, as printed or as computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import NamedTuple
@@ -228,6 +228,12 @@ class Steps:
             self._end_row()
         if row is not None:
             self._blocks = [_Block(row, _ROW)]
+
+    def table(self, columns: Iterable[tuple[str, tuple[str, ...], syntax.Tree]]) -> None:
+        """Take the columns of a table, each with its head and the labels of its rows."""
+        self._end_lines()
+        for head, labels, value in columns:
+            self._take(_Block(value, labels), head)
 
     def read(self, members: Sequence[Member], is_code: bool = False) -> None:
         """Take a chain: a line with its label, a block with what its words say, or something

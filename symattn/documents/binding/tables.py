@@ -267,6 +267,16 @@ def inputs(table: ReadTable) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree
             yield _words(head), labels, syntax.Array(tuple(rows))
 
 
+def columns(table: ReadTable) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
+    """The columns of numbers of a table, each with its head and the labels of its rows."""
+    labels = tuple(plain(_words(row[0])).lower() for row in table.rows if row)
+    for place, head in enumerate(table.head):
+        cells = [_value(row[place]) for row in table.rows if place < len(row)]
+        figures = tuple(one for one in cells if isinstance(one, PrintedFigure))
+        if place and len(figures) == len({*labels}) == len(table.rows) >= _FEWEST:
+            yield _words(head), labels, syntax.Array(figures)
+
+
 def _groups(table: ReadTable) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
     """The columns behind the first that one heading stands above."""
     begun = [place for place, head in enumerate(table.head) if head and place]
