@@ -324,9 +324,9 @@ class Statements:
         numbers in a working what they stand for."""
         for k, value in enumerate(members):
             match members[max(k - 2, 0) : k + 1], links[max(k - 2, 0) : k]:
-                case (before, syntax.Name(name), _), ("→", "→") if (
-                    values.is_value(before) and values.is_value(value)
-                ):
+                case (before, syntax.Name(name), _), ("→", "→") if values.is_value(
+                    before
+                ) and values.is_value(value):
                     # [2, 1] → softmax → [0.73, 0.27]
                     for form in step(name):
                         self._state(put(form, {"x": before}), value, where)

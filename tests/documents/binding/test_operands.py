@@ -111,6 +111,11 @@ def test_signs_units_and_brackets_are_read_as_they_are_meant(text, found) -> Non
         ("```\nLogits: [2.0, 1.0, 0.5]\n\nScaled: [4.0, 2.0, 1.0]\n"
          "Probabilities: [0.84, 0.11, 0.04]\n\nScaled: [2.0, 1.0, 0.5]\n"
          "Probabilities: [0.66, 0.23, 0.14]\n```", {"0.66": "0.63"}),
+        ("ロジット [2.0, 1.0, 0.5]  → softmax → [0.59, 0.23, 0.14]", {"0.59": "0.63"}),
+        ("The variance([0, 0.24, 0.11]) = 0.012 and average([1, 2]) = 1.5.", {"0.012": "0.010"}),
+        ("| Token | Logit | Probability (softmax) |\n|---|---|---|\n| apple | 2.5 | 0.40 |\n"
+         "| banana | 2.0 | 0.26 |\n| carrot | 1.5 | 0.16 |\n| dog | 1.0 | 0.10 |\n",
+         {"0.40": "0.46"}),
         ("Temperature reshapes it.\n\n### Before (temp = 1.0)\n\n```\nPython: 0.52\ncoding: 0.21\n"
          "coffee: 0.15\npizza: 0.12\n```\n\n### After (temp = 0.5)\n\n```\nPython: 0.85\n"
          "coding: 0.10\ncoffee: 0.04\npizza: 0.01\n```\n",
