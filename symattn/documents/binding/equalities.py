@@ -241,7 +241,8 @@ class Equalities:
             elif values.is_numeric(member):
                 is_second = k == 1 == len(members) - 1 and links[0] == "="
                 if work is not None:
-                    for one, term in workings.operands(work, member):
+                    is_sum = len(workings.terms(member)) > 1
+                    for one, term in workings.operands(work, member) if is_sum else ():
                         self.ledger.work_out(term, one)
                     rounded = [work, *rounded] if links[k - 1] == "≈" else []
                 elif is_second and values.is_value(members[0]):

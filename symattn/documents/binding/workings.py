@@ -133,6 +133,9 @@ def _sums(
         return
     if missing == 0:
         yield from _parts(recipe, *_with_signs(forms, numbers), depth)
+        if all(isinstance(one, syntax.Call) for one in forms):
+            # Exponentials are added up in any order.
+            yield from _parts(recipe, *_with_signs(forms[::-1], numbers), depth)
         return
     zeros = [k for k, form in enumerate(forms) if _is_zero(recipe, form)]
     if len(zeros) < missing or comb(len(zeros), missing) > _CHOICES:
