@@ -242,8 +242,10 @@ class Equalities:
                 is_second = k == 1 == len(members) - 1 and links[0] == "="
                 if work is not None:
                     is_sum = len(workings.terms(member)) > 1
-                    for one, term in workings.operands(work, member) if is_sum else ():
-                        self.ledger.work_out(term, one)
+                    for one, term in workings.operands(work, member):
+                        # What is right may be said to be more than that.
+                        if is_sum or self.ledger.agreement(term, one) < 1:
+                            self.ledger.work_out(term, one)
                     rounded = [work, *rounded] if links[k - 1] == "≈" else []
                 elif is_second and values.is_value(members[0]):
                     # [[7, 10], [15, 22]] = [[1, 2], [3, 4]] @ [[1, 2], [3, 4]]
