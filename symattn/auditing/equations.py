@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from math import inf
 
@@ -83,8 +84,13 @@ class OperandPlaces:
 
     def is_rounded(self, text: str) -> bool:
         """Return whether an input that is shown rounded is printed so."""
-        alike = (one for one in self._numbers if one.text.lstrip(_SIGNS) == text)
-        return any(one.status == "given" and self._is_result(one) for one in alike)
+        return text in self._shown
+
+    @cached_property
+    def _shown(self) -> Container[str]:
+        """The texts of inputs that are shown rounded."""
+        given = (one for one in self._numbers if one.status == "given")
+        return {one.text.lstrip(_SIGNS) for one in given if self._is_result(one)}
 
     def _is_result(self, number: ArticleNumber) -> bool:
         is_rounded = any(span.start <= number.span.start < span.end for span in self._rounded)

@@ -14,7 +14,7 @@ from symattn.documents import grids
 from symattn.documents.article import Article, Block, BlockPart, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
-from symattn.documents.notation.vocabulary import SIGNS
+from symattn.documents.notation.vocabulary import SIGNS, THOUSANDS
 from symattn.documents.text import Memory, Text, runs
 from symattn.documents.trees import (
     Chain,
@@ -459,19 +459,16 @@ _FORMULA = re.compile(
 )
 _WORKS = re.compile(r"[0-9kKMGTB)²³]\s*+(?:[×x·⋅+*^]|\\(?:times|cdot))")
 _RESULT = re.compile(r"[~≈\s$*]*+[0-9][0-9.,]*+\s?[kKMGTB]?[iB]{0,2}[\s$*%]*+")
-
-
-#: What letters behind numbers stand for in a formula of numbers.
+#: A letter that stands for thousands in a formula of numbers.
 _UNIT = re.compile(r"(?<=[0-9])[kKMGTB]")
-_POWERS = {"k": 3, "K": 3, "M": 6, "G": 9, "B": 9, "T": 12}
 
 
 def _in_full(unit: re.Match[str]) -> str:
-    return f"e{_POWERS[unit[0]]}"
+    return f"e{3 * THOUSANDS[unit[0]]}"
 
 
 def _worked(cells: Sequence[TableCell]) -> Iterator[tuple[Words | Chain, ...]]:
-    """What each cell of a row says if it is what the cell before it comes to."""
+    """The cells of a row, each read as what the cell before it comes to; nothing of others."""
     for before, cell in pairwise(cells):
         formula, result = ("".join(str(one.text) for one in x.parts) for x in (before, cell))
         is_worked = _FORMULA.fullmatch(formula) and _WORKS.search(formula)

@@ -43,7 +43,7 @@ def campaign(first: int, end: int) -> list[Any]:
 
 
 #: Seconds that a run may take, whatever it finds.
-PATIENCE = 120
+PATIENCE = 20
 
 
 @pytest.fixture

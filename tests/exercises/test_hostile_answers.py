@@ -21,7 +21,7 @@ from .test_page_script import asked, marked, opened
 pytestmark = pytest.mark.needs("chromium")
 
 #: Seconds that judging a page of answers may take.
-PATIENCE = 120
+PATIENCE = 20
 #: As many answers as a student may give.
 EXERCISES = [
     ("cat-sat-mat", "forward"), ("cat-sat-mat-causal", "backward"), ("rope", "forward"),

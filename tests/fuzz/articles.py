@@ -29,7 +29,7 @@ from tests.documents.promises import holds_its_promises
 
 FOLDERS = [Path(__file__).parents[1] / "documents" / name for name in ("corpus", "further")]
 #: Seconds of the processor after which an article hangs.
-PATIENCE = 120
+PATIENCE = 20
 SUFFIXES = (".md", ".tex", ".html", ".txt", ".ipynb")
 
 #: What is put in: signs of every form, and what once was too much for a reader.

@@ -15,7 +15,7 @@ import numpy as np
 from symattn.documents.binding import discovery, tables, values
 from symattn.documents.binding.bounds import bounds, coming, interval
 from symattn.documents.binding.discovery import Measured, Trials
-from symattn.documents.notation.vocabulary import SCALES
+from symattn.documents.notation.vocabulary import SCALES, THOUSANDS
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
@@ -61,7 +61,6 @@ _UNIT = re.compile(
 )
 #: What a product goes on with, or what a number is compared with.
 _TIMES = re.compile(r"\s*(?:[x×*]|≠|!=|[<>≤≥]=?)\s*[0-9]")
-_THOUSANDS = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
@@ -171,7 +170,7 @@ def _is_spelled(figure: PrintedFigure) -> bool:
 
 
 def _sizes(figure: PrintedFigure, unit: re.Match[str] | None) -> Sequence[Fraction]:
-    """What a side may be divided by that comes to a figure in a unit."""
+    """The numbers that a side may be divided by which comes to a figure in a unit."""
     if _is_spelled(figure):
         # "16.1 million" is in full what may have been worked out in millions.
         return [Fraction(1), Fraction(10) ** -int(figure.text.partition("e")[2])]
@@ -179,7 +178,7 @@ def _sizes(figure: PrintedFigure, unit: re.Match[str] | None) -> Sequence[Fracti
         return []
     if unit["word"]:
         return [Fraction(10) ** int(SCALES[unit["word"].lower()]), Fraction(1)]
-    power = 3 if unit["billions"] else _THOUSANDS[unit["prefix"]]
+    power = THOUSANDS[unit["billions"] or unit["prefix"]]
     return [Fraction(x) for x in (1000**power, 1024 ** (power * bool(unit["bytes"])), 1)]
 
 

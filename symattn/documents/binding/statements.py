@@ -40,7 +40,7 @@ from symattn.documents.binding.stated import (
     size,
 )
 from symattn.documents.binding.steps import Steps, is_by_rows, put, step
-from symattn.documents.binding.tables import Columns, columns
+from symattn.documents.binding.tables import Columns
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span
@@ -230,7 +230,7 @@ class Statements:
         """Take a table, before what stands in its cells."""
         if not self.is_ended:
             self._columns.table(table, self._order)
-            self._steps.table(columns(table))
+            self._steps.table(table)
 
     def read(self, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of a passage of that kind, unless all have been closed."""
@@ -569,14 +569,13 @@ class Statements:
     def _by_name(self) -> Iterator[_Stated]:
         """Yield what names say that matrices are of others, as ``normalized_X`` does, where figures
         bear that out."""
-        for one in [one for meanings in self._meanings.values() for one in meanings]:
-            if one.said is None or one.value is None or len(values.shape(one.value)) < 2:
+        for one in self._stated:
+            if not isinstance(one.said, syntax.Name) or len(values.shape(one.value)) < 2:
                 continue
-            word, _, operand = syntax.text(one.said).partition("_")
-            for form in step(word) if operand and one.tree is None else ():
+            word, _, operand = one.said.name.partition("_")
+            for form in step(word) if operand else ():
                 said = put(form, {"x": syntax.Name(operand)})
-                value = syntax.replaced(one.value, _printed)
-                stated = _Stated(one.order, said, value, "", section=one.section)
+                stated = replace(one, said=said, is_code=False, is_anew=False)
                 if is_by_rows(form) and self._told([stated])[1] > _BORNE_OUT:
                     yield stated
 
@@ -1030,14 +1029,6 @@ def _exact(part: syntax.Tree) -> syntax.Tree | None:
     match part:
         case PrintedFigure(text, span) if text != MINUS_INFINITY:
             return ExactNumber(text.removeprefix("+"), span)
-    return None
-
-
-def _printed(part: syntax.Tree) -> syntax.Tree | None:
-    """A number of a program as it stands there."""
-    match part:
-        case ExactNumber(text, Span() as span):
-            return PrintedFigure(text, span)
     return None
 
 

@@ -9,7 +9,7 @@ what the step makes of a block before it, as printed or as computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import NamedTuple
@@ -17,8 +17,8 @@ from typing import NamedTuple
 from symattn.documents.binding import joining, roles, values
 from symattn.documents.binding.bounds import coming
 from symattn.documents.binding.evidence import information
-from symattn.documents.binding.tables import plain
-from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure, Words
+from symattn.documents.binding.tables import columns, plain
+from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure, ReadTable, Words
 from symattn.expressions import syntax
 from symattn.spelling import written
 
@@ -229,11 +229,13 @@ class Steps:
         if row is not None:
             self._blocks = [_Block(row, _ROW)]
 
-    def table(self, columns: Iterable[tuple[str, tuple[str, ...], syntax.Tree]]) -> None:
-        """Take the columns of a table, each with its head and the labels of its rows."""
+    def table(self, table: ReadTable) -> None:
+        """Take the columns of numbers of a table, each with its head and the labels of its rows."""
         self._end_lines()
-        for head, labels, value in columns:
-            self._take(_Block(value, labels), head)
+        for head, labels, cells in columns(table):
+            figures = tuple(one for one in cells if isinstance(one, PrintedFigure))
+            if head and len(figures) == len(cells) > _FEWEST:
+                self._take(_Block(syntax.Array(figures), labels), head)
 
     def read(self, members: Sequence[Member], is_code: bool = False) -> None:
         """Take a chain: a line with its label, a block with what its words say, or something

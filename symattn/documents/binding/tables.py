@@ -267,14 +267,17 @@ def inputs(table: ReadTable) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree
             yield _words(head), labels, syntax.Array(tuple(rows))
 
 
-def columns(table: ReadTable) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
-    """The columns of numbers of a table, each with its head and the labels of its rows."""
-    labels = tuple(plain(_words(row[0])).lower() for row in table.rows if row)
-    for place, head in enumerate(table.head):
-        cells = [_value(row[place]) for row in table.rows if place < len(row)]
-        figures = tuple(one for one in cells if isinstance(one, PrintedFigure))
-        if place and len(figures) == len({*labels}) == len(table.rows) >= _FEWEST:
-            yield _words(head), labels, syntax.Array(figures)
+#: A column: its head, the labels of its rows, and the values of its cells.
+TableColumn = tuple[str, tuple[str, ...], Sequence[syntax.Tree | None]]
+
+
+def columns(table: ReadTable) -> Iterator[TableColumn]:
+    """The columns behind the first of a table, whose rows have labels of their own there."""
+    labels = tuple(plain(_words(row[0])).casefold() if row else "" for row in table.rows)
+    if "" not in labels and len({*labels}) == len(labels):
+        for place in range(1, min(map(len, table.rows), default=0)):
+            head = _words(table.head[place]) if place < len(table.head) else ""
+            yield head, labels, [_value(row[place]) for row in table.rows]
 
 
 def _groups(table: ReadTable) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
@@ -530,7 +533,6 @@ def _words(cell: tuple[Piece, ...]) -> str:
 # *Embedding*, or a row of V from that row of X: so each other cell or row comes of the one beside
 # it. That is known if most of them do.
 
-_MARKS = " *_`\"'"
 #: Fewer rows say nothing, more are not compared; so many columns are, and parts of expressions.
 _FEWEST, _MOST, _COLUMNS, _PARTS = 3, 64, 64, 64
 
@@ -565,10 +567,8 @@ class Columns:
 
     def table(self, table: ReadTable, order: int) -> None:
         """Take a table that stands behind so many chains."""
-        labels = [_words(row[0]).strip(_MARKS).casefold() if row else "" for row in table.rows]
-        if "" not in labels and len(set(labels)) == len(labels):
-            for k in range(1, min(map(len, table.rows), default=0)):
-                self._take(labels, [_value(row[k]) for row in table.rows], order)
+        for _, labels, cells in columns(table):
+            self._take(labels, cells, order)
 
     def matrix(self, value: syntax.Tree, order: int) -> None:
         """Take a printed matrix."""

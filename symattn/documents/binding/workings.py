@@ -272,7 +272,7 @@ def _may_be_shape(numbers: syntax.Tree) -> bool:
 
 
 def _operands(tree: syntax.Tree, numbers: syntax.Tree) -> tuple[float, Bound]:
-    """What numbers stand for, and how much those tell that are no others."""
+    """The expressions that numbers stand for, and how much those tell that are no others."""
     recipe, printed = Recipe(), dict[str, syntax.Tree]()
 
     def named(part: syntax.Tree) -> syntax.Tree | None:

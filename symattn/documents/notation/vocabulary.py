@@ -214,6 +214,8 @@ JOINING = words(
 )
 #: Words before a number that is only about right.
 ABOUT = words("about approximately approx roughly around circa ca nearly etwa rund environ")
+#: Letters behind a number that multiply it by thousands, with their powers of these.
+THOUSANDS = {"k": 1, "K": 1, "M": 2, "G": 3, "B": 3, "T": 4}
 #: Words behind a number that multiply it, with their powers of ten.
 SCALES = {
     word: power

@@ -81,7 +81,7 @@ def test_numbers_of_workings_stand_for_something(text, found) -> None:
     ],
 )  # fmt: skip
 def test_cells_are_worked_out_in_those_before_them(rows, found) -> None:
-    """Where those that are right tell that it is so."""
+    """A column of them is, if its right ones tell so."""
     table = "\n".join(f"| {row} |" for row in ("part | how | n", "---|---|---", *rows))
     assert refuted(f"# Sizes\n\n{table}\n") == found
 
