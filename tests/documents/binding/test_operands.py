@@ -60,6 +60,16 @@ def test_a_wrong_operand_is_refuted_with_all_that_follows(query, data) -> None:
          {"1.083": "1.038", "1.454": "1.409"}),
         ("L = -log(0.12) = -(-2.31) = 2.31", {"2.31": "2.12"}),
         ("```\n(1 × 4)\n\n×\n\n(4 × 16)\n\n=\n\n(1 × 16)\n```", {}),
+        # Exponentials are added up in any order.
+        ("s = [2.5, 0.5]\n\nsoftmax(s)[0] = e^2.5 / (e^0.5 + e^2.5) = 0.881", {}),
+        # An expression that was printed with a value, and one that holds itself.
+        ("```\nQK^T / sqrt(d_k) = [[1.3, 1.4, 1.5], [3.2, 3.4, 3.6]]\n```\n\n```\n"
+         "softmax(QK^T / sqrt(d_k)) = [[0.30, 0.33, 0.37], [0.27, 0.33, 0.44]]\n```",
+         {"0.44": "0.40"}),
+        ("$$S = \\frac{1}{\\sqrt{2}} \\begin{bmatrix} 5 & 5 \\\\ 5 & 10 \\end{bmatrix} = \\begin{bmatrix}"
+         " 3.536 & 3.536 \\\\ 3.536 & 7.071 \\end{bmatrix}$$\n\n$$softmax(S) = \\begin{bmatrix}"
+         " 0.500 & 0.500 \\\\ 0.130 & 0.870 \\end{bmatrix}$$",
+         {"0.130": "0.028", "0.870": "0.972"}),
         ("Sums: 4 * 0.5 + 1 * 2 = 2 + 2 and 1 * 2 + 4 * 3 = 12 + 2 = 14.", {}),
     ],
 )  # fmt: skip
@@ -111,6 +121,9 @@ def test_signs_units_and_brackets_are_read_as_they_are_meant(text, found) -> Non
         ("```\nLogits: [2.0, 1.0, 0.5]\n\nScaled: [4.0, 2.0, 1.0]\n"
          "Probabilities: [0.84, 0.11, 0.04]\n\nScaled: [2.0, 1.0, 0.5]\n"
          "Probabilities: [0.66, 0.23, 0.14]\n```", {"0.66": "0.63"}),
+        # A mask hides what no softmax makes zero.
+        ("```\nScores:\n[0.30, 0.33, 0.37]\n[0.26, 0.37, 0.37]\n\nAfter softmax:\n[1.00, 0.00, 0.00]\n"
+         "[0.30, 0.70, 0.00]\n```", {}),
         ("ロジット [2.0, 1.0, 0.5]  → softmax → [0.59, 0.23, 0.14]", {"0.59": "0.63"}),
         ("The variance([0, 0.24, 0.11]) = 0.012 and average([1, 2]) = 1.5.", {"0.012": "0.010"}),
         ("| Token | Logit | Probability (softmax) |\n|---|---|---|\n| apple | 2.5 | 0.40 |\n"
