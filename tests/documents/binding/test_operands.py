@@ -66,7 +66,8 @@ def test_a_wrong_operand_is_refuted_with_all_that_follows(query, data) -> None:
         ("```\nQK^T / sqrt(d_k) = [[1.3, 1.4, 1.5], [3.2, 3.4, 3.6]]\n```\n\n```\n"
          "softmax(QK^T / sqrt(d_k)) = [[0.30, 0.33, 0.37], [0.27, 0.33, 0.44]]\n```",
          {"0.44": "0.40"}),
-        ("$$S = \\frac{1}{\\sqrt{2}} \\begin{bmatrix} 5 & 5 \\\\ 5 & 10 \\end{bmatrix} = \\begin{bmatrix}"
+        ("$$S = \\frac{1}{\\sqrt{2}} \\begin{bmatrix} 5 & 5 \\\\ 5 & 10 \\end{bmatrix} = "
+         "\\begin{bmatrix}"
          " 3.536 & 3.536 \\\\ 3.536 & 7.071 \\end{bmatrix}$$\n\n$$softmax(S) = \\begin{bmatrix}"
          " 0.500 & 0.500 \\\\ 0.130 & 0.870 \\end{bmatrix}$$",
          {"0.130": "0.028", "0.870": "0.972"}),
@@ -122,7 +123,8 @@ def test_signs_units_and_brackets_are_read_as_they_are_meant(text, found) -> Non
          "Probabilities: [0.84, 0.11, 0.04]\n\nScaled: [2.0, 1.0, 0.5]\n"
          "Probabilities: [0.66, 0.23, 0.14]\n```", {"0.66": "0.63"}),
         # A mask hides what no softmax makes zero.
-        ("```\nScores:\n[0.30, 0.33, 0.37]\n[0.26, 0.37, 0.37]\n\nAfter softmax:\n[1.00, 0.00, 0.00]\n"
+        ("```\nScores:\n[0.30, 0.33, 0.37]\n[0.26, 0.37, 0.37]\n\nAfter softmax:\n"
+         "[1.00, 0.00, 0.00]\n"
          "[0.30, 0.70, 0.00]\n```", {}),
         ("ロジット [2.0, 1.0, 0.5]  → softmax → [0.59, 0.23, 0.14]", {"0.59": "0.63"}),
         ("The variance([0, 0.24, 0.11]) = 0.012 and average([1, 2]) = 1.5.", {"0.012": "0.010"}),
