@@ -144,15 +144,15 @@ class _Block:
 class Steps:
     """Follows the blocks of an article, and what steps make of them.
 
-    >>> steps, figures = Steps(), (PrintedFigure("1"), PrintedFigure("2"))
+    >>> steps = Steps()
     >>> steps.enter(0, "")
-    >>> for words in ("", "Exponentiate:"):
+    >>> for words, figures in (("", "01"), ("Exponentiate:", "13")):
     ...     steps.words(Words(words, PrintedFigure("1").span))
-    ...     steps.read([syntax.Array(figures)])
+    ...     steps.read([syntax.Array(tuple(map(PrintedFigure, figures)))])
     >>> steps.words(Words("Sum:", PrintedFigure("1").span))
-    >>> steps.read([PrintedFigure("3")])
+    >>> steps.read([PrintedFigure("4")])
     >>> [syntax.text(step.said) for step in steps.end()]
-    ['exp([1, 2])', 'sum([1, 2])', 'sum(exp([1, 2]))', 'sum([1, 2])']
+    ['exp([0, 1])', 'sum([1, 3])', 'sum(exp([0, 1]))', 'sum([0, 1])']
     """
 
     _order: int = 0
