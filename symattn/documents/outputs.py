@@ -53,8 +53,8 @@ _RESULT = re.compile(
     r"(?P<value>\s*[-+−]?(?:[.\d]+|\[(?:[-+−]?[.\d]++(?:e[-+]?\d++)?|[\s,\[\]])*\]))"
     r"[ \t]*(?:#[^\n]*)?\s*\Z"
 )
-#: What a comment says of an array behind it.
-_BESIDE = re.compile(r"(?<=\])\s*(?:→|⇒|←|-+>|=>|<-+|—|–|#|\().*")
+#: What is said of an array behind it.
+_BESIDE = re.compile(r"(?<=\])\)?\s*(?:→|⇒|←|-+>|=>|<-+|[—–-](?=\s)|#|\().*")
 #: How far floats of 64 bits and of 32 may be from what they stand for; what computes in these.
 _DOUBLE, _SINGLE = arb("1e-10"), arb("2e-6")
 _IN_SINGLE = re.compile(r"\b(?:torch|tensorflow|tf|jax|jnp|nn|float32)\b")
@@ -98,7 +98,7 @@ class _Token:
 
 def _tokens(lines: Iterable[Text]) -> Iterator[_Token]:
     for line in lines:
-        bare = line.sub(_DRESS, "")
+        bare = line.sub(_BESIDE, "").sub(_DRESS, "")
         marks = [*TOKEN.finditer(bare.string)]
         for k, mark in enumerate(marks):
             where = bare.span(*mark.span())
@@ -293,9 +293,7 @@ class _Turn:
         """Take lines of comments that say what a statement shows; return whether they do."""
         if not found or not lines:
             return False
-        first, *rest = [
-            line[: m.start()] if (m := _BESIDE.search(line.string)) else line for line in lines
-        ]
+        first, *rest = lines
         says = _SAYS.match(first.string)
         assert says is not None
         tokens = [*_tokens([first[says.end() :], *rest])]

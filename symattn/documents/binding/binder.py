@@ -400,7 +400,7 @@ class Binder:
 
     def _table(self, table: ReadTable) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
-        self.statements.table(table)
+        self.statements.table(table, self.place.where)
         candidates = self.speech.candidates(self.place.around, [])
         whole = candidates[0].tree if candidates else None
         self.names.at(self.order + 1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from math import inf
 
 import numpy as np
@@ -34,6 +34,8 @@ _HINTS: frozenset[Kind] = frozenset({"suggested", "around", "loose", "row"})
 _AROUND = 4
 #: A step that isn't said is borne out by so many bits of its figures.
 _BORNE_OUT = 12.0
+#: Of matrices with more entries a figure may be any.
+_ENTRIES = 256
 #: Programs that show so many digits may have no more than single precision: a few units
 #: in its last place are rounding. Of so many digits floats can't tell the last.
 _SINGLE, _ULPS, _DOUBLE = 7, 16 * 2.0**-24, 15
@@ -145,6 +147,10 @@ class Confidence:
             # Which of its figures is wrong, the numbers alone don't tell.
             entry.trust = min(entry.trust, inf if self._has_known_operands(entry) else MARGIN)
             return ""
+        if "sentence" in entry.kinds and self._is_of_none(entry):
+            # Whichever weight the sentence is taken to speak of, it isn't that.
+            entry.trust = MARGIN
+            return ""
         found = self.evidence(entry)
         entry.trust = PRIOR + sum(TRUST.get(kind, 0.0) * much for kind, much in found.items())
         if entry.trust >= MARGIN:
@@ -153,6 +159,25 @@ class Confidence:
                 entry.trust = MARGIN
             return ""
         return "too little around it agrees to be sure what it is"
+
+    def _is_of_none(self, entry: Entry) -> bool:
+        """Return whether a figure is no entry of the quantity that it is said to be one of, nor the
+        sum or the difference of two in a row or a column of it."""
+        name = principal(entry.tree)
+        here = (one for one in self._by_name[name] if one.where == entry.where)
+        ends = interval(next(values.figures(entry.value)).text)
+        held = self.recipe.floats(syntax.Name(name))
+        if ends is None or held is None or held.ndim != 2 or held.size > _ENTRIES:
+            return False
+        if not any(one.agreement.share == 1 for one in here):
+            # Another example may be spoken of.
+            return False
+        held = held * (100.0 if isinstance(entry.tree, syntax.Binary) else 1.0)
+        middle, half = sum(ends) / 2, (ends[1] - ends[0]) / 2
+        sides = product((held, held.T), (1, -1))
+        pairs = [side[:, :, None] + sign * side[:, None, :] for side, sign in sides]
+        near = [np.abs(np.abs(found) - abs(middle)) <= 2 * half for found in (held, *pairs)]
+        return not any(map(np.any, near))
 
     def _has_known_operands(self, entry: Entry) -> bool:
         """Return whether it is known what all numbers are that arithmetic begins with, and they are

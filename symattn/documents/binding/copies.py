@@ -43,11 +43,12 @@ _Digits = tuple[Decimal, int]
 
 class Source(NamedTuple):
     """The result that a number copies; ``is_negated`` if with another sign, ``is_rounded`` if with
-    fewer digits."""
+    fewer digits. It may copy ``others`` of the same block as well, which have the same digits."""
 
     start: int
     is_negated: bool
     is_rounded: bool
+    others: tuple[int, ...] = ()
 
 
 class Copies:
@@ -85,7 +86,10 @@ class Copies:
                 result = self._results[source]
                 is_negated = _is_negative(text) != _is_negative(result.text)
                 is_rounded = _digits(text)[0] != _digits(result.text)[0]
-                found[start] = Source(result.start, is_negated, is_rounded)
+                last = bisect_left(self._results, (start,))
+                alike = (self._results[one] for one in self._before(text, last) if one != source)
+                others = tuple(one.start for one in alike if one.block == result.block)
+                found[start] = Source(result.start, is_negated, is_rounded, others)
             at = run[-1][0] + 1 if run else at + 1
         return found
 

@@ -94,22 +94,26 @@ class StatedBlock:
         texts = values.texts(self.statements[0].value)
         best: tuple[Statement, syntax.Tree, Sequence[bool]] | None = None
         least = inf
-        any_of: Sequence[bool] = [False] * len(texts)
+        found: list[Sequence[bool]] = []
         for one in self.statements:
             for reading in one.readings:
                 charge(len(texts) * size(reading))
                 coming = OPERANDS.coming(self.numbers(reading), texts)
                 if coming is None:
                     continue
-                any_of = [x or y for x, y in zip(any_of, coming, strict=True)]
+                found.append(coming)
                 if best is not None and sum(coming) < sum(best[2]):
                     continue
                 off = self._off(reading, texts)
                 if best is None or sum(coming) > sum(best[2]) or off * _NEARER < least:
                     best, least = (one, reading, coming), off
                 if all(coming):
-                    return *best, any_of
-        return None if best is None else (*best, any_of)
+                    return *best, coming
+        if best is None:
+            return None
+        # A block is read in one way: another that few of its figures come of is not meant.
+        meant = (coming for coming in found if 2 * sum(coming) >= sum(best[2]))
+        return *best, [*map(any, zip(*meant, strict=True))]
 
     def _off(self, reading: syntax.Tree, texts: Sequence[str]) -> float:
         """Return how far a reading is from the figures: one that is much nearer is meant."""
@@ -278,6 +282,9 @@ class Corrections:
         it has the sign that the other lost."""
         known, is_negated = self._at.get(start), False
         while known is None and (source := self._sources.get(start)):
+            if any(other not in self._at for other in source.others):
+                # It may copy one that is right.
+                break
             start, is_negated = source.start, is_negated != source.is_negated
             known = self._at.get(start)
         if known is None:

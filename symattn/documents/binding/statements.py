@@ -40,12 +40,13 @@ from symattn.documents.binding.stated import (
     size,
 )
 from symattn.documents.binding.steps import Steps, is_by_rows, put, step
-from symattn.documents.binding.tables import Columns
+from symattn.documents.binding.tables import Columns, inputs
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span
 from symattn.documents.trees import (
     Chain,
+    Labelled,
     Link,
     Member,
     Named,
@@ -53,6 +54,7 @@ from symattn.documents.trees import (
     PrintedFigure,
     ReadTable,
     Words,
+    of_table,
 )
 from symattn.errors import SymattnError
 from symattn.expressions import syntax
@@ -70,13 +72,16 @@ from symattn.spelling import written
 _READINGS, _MEANINGS, _DEEPEST = 32, 4, 4
 #: An analogy is borne out by more bits of the figures that come.
 _BORNE_OUT = 6.0
-#: Numbers with so many decimals were seldom chosen.
-_FINE = 3
+#: Numbers with so many decimals were seldom chosen; what is so near to a whole number is one.
+_FINE, _WHOLE = 3, 1e-6
 #: What has more figures is not closed over.
 _FIGURES = 1024
 #: The names of an entry or a row by its number.
 _ROW = re.compile(r"([A-Za-z]+?)_?([0-9]{1,2})")
-#: The name that begins a title of rows.
+#: Names of sizes.
+_SETTING = re.compile(r"(?:d|n|num|dim)_\w+|\w+_(?:size|dim|len(?:gth)?|heads|layers)", re.I)
+#: A name alone, and one that begins a title of rows.
+_CALLED = re.compile(r"\W*([A-Za-z]\w{0,3})\W*")
 _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 #: The parts in attention that are results, which words and names may call the same; names of
 #: words; names with the number of a row or of a head.
@@ -226,11 +231,24 @@ class Statements:
         if match := _TITLE.match(text):
             self._title, self._rows = match[1], []
 
-    def table(self, table: ReadTable) -> None:
-        """Take a table, before what stands in its cells."""
-        if not self.is_ended:
-            self._columns.table(table, self._order)
+    def table(self, table: ReadTable, where: str) -> None:
+        """Take a table, before what stands in its cells: as a matrix, if it may be one."""
+        if self.is_ended:
+            return
+        self._columns.table(table, self._order)
+        for head, _, matrix in inputs(table):
+            if match := _CALLED.fullmatch(head):
+                self._mean(name := Named(match[1]), _Meaning(self._order, matrix, said=name))
+        whole = of_table(table)
+        if whole is None or not _is_matrix(whole):
             self._steps.table(table)
+            return
+        match = _CALLED.fullmatch(self._words or self._above)
+        if match and match[1] in self._meanings:
+            chain = Chain((Named(match[1]), whole), ("=",), (whole.span, whole.span))
+        else:
+            chain = Chain((whole,), (), (whole.span,))
+        self._read(chain, "prose", where)
 
     def read(self, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of a passage of that kind, unless all have been closed."""
@@ -411,6 +429,13 @@ class Statements:
             section = len(self._headings)
             self._stated.append(_Stated(self._order, head, value, where, True, section, True))
             value = syntax.replaced(value, _exact)
+        names = [one for one in rest if _is_name(one)]
+        if len(names) == len(rest):
+            # "Q = K = V = X" says of each what it is.
+            trees = [*names[-1:]]
+            section = len(self._headings)
+            for name in names[:-1]:
+                self._mean(name, _Meaning(self._order, tree=names[-1], said=name, section=section))
         tree = None if not trees or isinstance(trees[0], Opaque) else trees[0]
         is_label = chain.links[0] == ":"
         self._mean(
@@ -668,12 +693,12 @@ class Statements:
         is_near = is_here if stated.is_anew else stated.is_code or not last.is_code or is_here
         if last.tree is None or (not stated.is_code and last.value) or not is_near:
             # A value that was printed for it already may be given anew.
-            return ()
+            return self._anew(before, stated)
         is_weights = isinstance(last.tree, syntax.Call) and last.tree.function == "softmax"
         is_given = values.is_closed(last.tree) or any(one.value is not None for one in before)
         if last.section != stated.section and is_given:
-            return ()
-        if is_size(syntax.text(said)):
+            return self._anew(before, stated)
+        if is_size(syntax.text(said)) or _SETTING.fullmatch(syntax.text(said)):
             # A size is given anew for each example.
             return ()
         if is_weights and not (isinstance(said, Named) or joining.has_shares(stated.value)):
@@ -691,6 +716,17 @@ class Statements:
         fine = _decimals(stated.value)
         least = fine - (fine < _FINE)
         return [one for one in closed if not stated.is_anew or _decimals(one) <= least]
+
+    def _anew(self, before: Sequence[_Meaning], stated: _Stated) -> Sequence[syntax.Tree]:
+        """The readings of a name by its formula over operands all of which are given anew since the
+        name was last printed: another example of the same."""
+        formula = next((one.tree for one in before[::-1] if one.tree is not None), None)
+        last = next((begin(one.value) for one in before[::-1] if one.value is not None), -1)
+        if stated.is_code or formula is None or last < 0:
+            return ()
+        numbers, closed = {*begins(formula)}, self._closed(formula, stated.order, False, 1)
+        found = ((one, {*begins(one)} - numbers) for one in closed)
+        return [one for one, operands in found if operands and min(operands) > last]
 
     def _is_value_of(self, name: syntax.Tree, stated: _Stated) -> bool:
         """Return whether a name has elsewhere just the value that is stated."""
@@ -735,8 +771,8 @@ class Statements:
 
         match tree:
             case syntax.Array():
-                # "(B, T, 16)" is a shape.
-                return []
+                # "(B, T, 16)" is a shape, unless vectors are called so.
+                return self._of_vectors(tree, order, is_code, depth)
             case syntax.Transposed(operand):
                 parts = closed(operand)
                 return [syntax.Transposed(one) if _rank(one) == 2 else one for one in parts]
@@ -768,6 +804,18 @@ class Statements:
         if not inside or not all(choices):
             return []
         return [_over(tree, parts) for parts in islice(product(*choices), _READINGS)]
+
+    def _of_vectors(
+        self, array: syntax.Array, order: int, is_code: bool, depth: int
+    ) -> list[syntax.Tree]:
+        """The matrix of vectors that are called by name, as its rows or as its columns."""
+        vectors: list[syntax.Tree] = []
+        for item in values.leaves(array):
+            vectors += map(values.flat, self._closed(item, order, is_code, depth + 1)[:1])
+            if not vectors or _rank(vectors[-1]) != 1 or _shape(vectors[-1]) != _shape(vectors[0]):
+                return []
+        whole = syntax.Array(tuple(vectors))
+        return [whole, syntax.Transposed(whole)]
 
     def _named(self, tree: syntax.Tree, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         """The readings of a name: the value that was printed last, then those before, then what it
@@ -968,6 +1016,13 @@ def _is_result(head: Member) -> bool:
     return isinstance(head, syntax.Name) and bool(_RESULT.fullmatch(head.name))
 
 
+def _is_matrix(table: Labelled) -> bool:
+    """Return whether a table of figures is one matrix, by its columns: what these are called is
+    neither a step nor a part in attention."""
+    said = table.columns_said
+    return len(values.shape(table)) == 2 and not any(step(x) or roles.spoken(x) for x in said)
+
+
 def _is_pair(tree: Member) -> bool:
     """Return whether it is a short row of whole numbers, as a shape is."""
     return (
@@ -1038,10 +1093,12 @@ def _is_setting(value: syntax.Tree) -> bool:
 
 
 def _is_about(tree: syntax.Tree, value: syntax.Tree) -> bool:
-    """Return whether an expression comes to no more than twice a number, and no less than half."""
+    """Return whether a whole number may be an expression's value: that is no more than twice it and
+    no less than half, and whole as well, or rounded to it."""
     (found, *_), ends = OPERANDS.middles(numbers(tree)) or ["0"], interval(values.texts(value)[0])
-    sizes = abs(float(found)), abs(sum(ends or (0, 0))) / 2
-    return max(sizes) <= 2 * min(sizes)
+    size, middle = abs(float(found)), abs(sum(ends or (0, 0))) / 2
+    is_whole = abs(size - round(size)) < _WHOLE or abs(size - middle) < 1
+    return is_whole and max(size, middle) <= 2 * min(size, middle)
 
 
 def _decimals(tree: syntax.Tree) -> int:

@@ -74,6 +74,7 @@ _ROW = ("",)
 #: What ends a label, and how long a word is that is none by chance.
 _LABELS, _WORD = re.compile(r"[:：]\s*\Z"), 3
 _SOFTMAX, _SOFTMAX_OF = re.compile("softmax", re.I), syntax.parse("softmax(x)")
+_PARTS_OF = syntax.parse("x / sum(x)")
 #: Words that speak of one.
 _SPOKEN = re.compile("softmax|logit", re.I)
 #: Words that say what it is of.
@@ -131,6 +132,8 @@ class _Block:
     is_worked: bool = False
     #: Whether its name and that of the block before say that it is the softmax of that.
     is_told: bool = False
+    #: Whether its words say that it is exponentials.
+    is_exp: bool = False
 
     @property
     def readings(self) -> Iterator[syntax.Tree]:
@@ -353,6 +356,9 @@ class Steps:
             # "Raw scores: [2, 8], Attention scores: [0.1, 0.9]" are a softmax.
             block = replace(block, roles={"weights"}, is_told=True)
             forms = forms or (_SOFTMAX_OF,)
+        elif not forms and before and before[0].is_exp and _are_named_shares(block):
+            # "Exponentials: [7.4, 2.7], weights: [0.73, 0.27]" are divided by their sum.
+            forms, like = (_PARTS_OF,), before
         is_softmax = any(map(_is_softmax, forms)) if forms else self._is_softmax
         by, self._by = self._by if before else [], []
         is_tempered = bool(by) and _is_softmax(by[0])
@@ -391,7 +397,8 @@ class Steps:
         else:
             self._end_row()
             steps = []
-        made = replace(block, made=steps[0].said if steps else None)
+        is_exp = any(isinstance(x, syntax.Call) and x.function == "exp" for x in forms)
+        made = replace(block, made=steps[0].said if steps else None, is_exp=is_exp)
         match forms:
             case (syntax.Call(("mean" | "var" | "std") as name), *_) if not block.labels:
                 self._known[name] = block.value
@@ -409,9 +416,7 @@ class Steps:
             self._is_spoken
             and bool(before and before[0].roles)
             and before[0].roles <= _SCORES
-            and bool(block.roles)
-            and block.roles <= _SHARES | {"scores"}
-            and joining.has_shares(block.value)
+            and _are_named_shares(block, "scores")
             and not joining.has_shares(before[0].value)
         )
 
@@ -461,6 +466,13 @@ class Steps:
         """A form of an operand, and of what was printed of it; None where that wasn't."""
         known = {**self._known, "x": operand}
         return put(form, known) if known.keys() >= {*syntax.names(form)} & _KINDS else None
+
+
+def _are_named_shares(block: _Block, *others: roles.About) -> bool:
+    """Return whether a block is shares by its figures, and by its name weights or something else
+    that these are called."""
+    is_named = bool(block.roles) and block.roles <= _SHARES.union(others)
+    return is_named and joining.has_shares(block.value)
 
 
 def _lines(piece: Words) -> Iterator[tuple[str, PrintedFigure]]:

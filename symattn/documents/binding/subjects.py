@@ -420,7 +420,7 @@ def placed(words: Words) -> Iterator[Placed]:
 
 def joined(passage: Passage) -> tuple[str, list[Placed]]:
     """The words of a passage with the figures in them, whole numbers without a percent
-    sign left out; a formula of one figure is a figure, others are a blank."""
+    sign left out; a formula of one figure is a figure, a name is quoted, others are a blank."""
     text = ""
     placings: list[Placed] = []
     for piece in passage.pieces:
@@ -435,6 +435,9 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
             case Chain((PrintedFigure() as figure,)):
                 placings.append(Placed(figure, len(text), len(text) + len(figure.text)))
                 text += figure.text
+            case Chain((syntax.Name(name),)):
+                # A token may be set as code.
+                text += f"`{name}`"
             case _:
                 text += " \0 "
     return text, placings

@@ -62,17 +62,22 @@ def _entire(piece: Words | Chain, behind: Words | Chain | None) -> Words | Chain
     return piece
 
 
-#: A gap as wide as a column, before something that is said to be equal.
-_COLUMN = re.compile(r"(?<=\S)[ \t]{3,}+(?=[^\s=≈]{1,16}+[ \t]*+[=≈])")
+#: A gap as wide as a column, before something that is said to be equal; or any, where numbers are
+#: given to names one after another: "A=0.84 B=0.11".
+_COLUMN = re.compile(
+    r"(?<=\S)(?P<wide>[ \t]{3,}+)(?=[^\s=≈]{1,16}+[ \t]*+[=≈])"
+    r"|(?<=\w)[=≈][+-]?[0-9.]++%?+(?P<gap>[ \t]++)(?=[^\W\d]\w{0,15}+[=≈][+-]?[0-9.]++%?+(?!\S))"
+)
 
 
 def _apart(parts: Iterable[tuple[str, Text]]) -> Iterator[tuple[str, Text]]:
     """The parts, equations that stand in columns beside each other each by itself."""
     for kind, text in parts:
         at = 0
-        for gap in _COLUMN.finditer(text.string) if kind != "math" else ():
-            yield kind, text[at : gap.start()]
-            at = gap.end()
+        for match in _COLUMN.finditer(text.string) if kind != "math" else ():
+            start, end = match.span(match.lastgroup or 0)
+            yield kind, text[at:start]
+            at = end
         yield kind, text[at:]
 
 
