@@ -15,8 +15,9 @@ from itertools import product
 from typing import NamedTuple
 
 from symattn.documents.binding import joining, roles, values
-from symattn.documents.binding.bounds import coming
+from symattn.documents.binding.bounds import coming, interval
 from symattn.documents.binding.evidence import information
+from symattn.documents.binding.subjects import placed
 from symattn.documents.binding.tables import columns, plain
 from symattn.documents.trees import Labelled, Member, Opaque, PrintedFigure, ReadTable, Words
 from symattn.expressions import syntax
@@ -44,7 +45,7 @@ _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("x / sum(x)", "layernorm(x)", "(x - mean) / std", "(x - mean) / sqrt(var)"),
     ),
     (r"(?:subtract\w*|minus|shift\w*)(?: by)?(?: the)?(?: row)?(?: max\w*)?", ("x - max(x)",)),
-    (r"sum\w*(?: up)?|total|denominator|add(?: up)?", ("sum(x)",)),
+    (r"(?:sum|somm|som)\w*(?: up)?|total|denominator|add(?: up)?", ("sum(x)",)),
     (r"max\w*", ("max(x)",)),
 )
 _READ = [
@@ -74,7 +75,9 @@ _ROW = ("",)
 #: What ends a label, and how long a word is that is none by chance.
 _LABELS, _WORD = re.compile(r"[:：]\s*\Z"), 3
 _SOFTMAX, _SOFTMAX_OF = re.compile("softmax", re.I), syntax.parse("softmax(x)")
-_PARTS_OF = syntax.parse("x / sum(x)")
+_PARTS_OF, _SUM_OF = map(syntax.parse, ("x / sum(x)", "sum(x)"))
+#: What ends a clause, and the part of a sum that it may be off.
+_CLAUSE, _SUM_OFF = re.compile(r"[.,;:!?()\n]"), 0.25
 #: Words that speak of one.
 _SPOKEN = re.compile("softmax|logit", re.I)
 #: Words that say what it is of.
@@ -84,7 +87,8 @@ _BESIDE = re.compile(
     r"(?:(?:step|the|all|each|every|of|by|find|compute|calculate|take|apply|applying|after|get|then"
     r"|now|next|finally|them|it|its|this|we|would|will|values?|entry|entries|elements?|scores?"
     r"|numbers?|rows?|results?|yields?|gives?|becomes?|produces?|is|are|for|from|function|numerical"
-    r"|stability|everything|up|to|and|raw|logits?|weights?|attention|probabilit(?:y|ies))\b"
+    r"|stability|everything|up|to|and|raw|logits?|weights?|attention|probabilit(?:y|ies)|two|three"
+    r"|four|five|six|these|those|their|exponentials?|so|hence|thus|together|comes?|equals?)\b"
     r"|[^A-Za-z])*+",
     re.I,
 )
@@ -187,6 +191,9 @@ class Steps:
     _is_tempered: bool = False
     #: Rows of matrices by their labels.
     _rows: dict[str, syntax.Tree] = field(default_factory=dict)
+    #: Exponentials of single numbers that were printed last, and whether others may follow.
+    _powers: list[PrintedFigure] = field(default_factory=list)
+    _goes_on: bool = False
     _found: list[Step] = field(default_factory=list)
 
     def enter(self, order: int, where: str) -> None:
@@ -199,6 +206,9 @@ class Steps:
         lines = [*_lines(piece)]
         if not lines and piece.figures:
             self._beside = []
+            for figure, clause in _clauses(piece):
+                if _SUM_OF in step(clause):
+                    self._sum(figure)
         self._subject(piece.text)
         self._is_tempered |= bool(_TEMPERATURE.search(piece.text))
         self._is_softmax |= bool(_SOFTMAX.search(piece.text))
@@ -243,6 +253,17 @@ class Steps:
     def read(self, members: Sequence[Member], is_code: bool = False) -> None:
         """Take a chain: a line with its label, a block with what its words say, or something
         that ends a list of steps, as all code is that gives no array to a name."""
+        match members:
+            case (head, PrintedFigure() as figure) if _is_of(head, "exp") and not is_code:
+                self._powers = [*(self._powers if self._goes_on else ()), figure]
+                self._goes_on = True
+            case _:
+                self._goes_on = False
+        self._read(members, is_code)
+        if not self._goes_on and values.is_value(members[-1]):
+            self._powers = []
+
+    def _read(self, members: Sequence[Member], is_code: bool) -> None:
         self._order += 1
         self._is_begun = True
         if not (
@@ -347,6 +368,8 @@ class Steps:
             # A row may be of one of a matrix: that of its label, the only one whose order it keeps.
             rows, said = _rows_said(before[0].value, said)
         forms = step(said)
+        if _SUM_OF in forms and isinstance(block.value, PrintedFigure):
+            self._sum(block.value)
         block = replace(block, roles=_roles(said) or block.roles)
         if rows:
             of_row = [replace(before[0], value=row) for row in rows]
@@ -397,7 +420,7 @@ class Steps:
         else:
             self._end_row()
             steps = []
-        is_exp = any(isinstance(x, syntax.Call) and x.function == "exp" for x in forms)
+        is_exp = any(_is_of(form, "exp") for form in forms)
         made = replace(block, made=steps[0].said if steps else None, is_exp=is_exp)
         match forms:
             case (syntax.Call(("mean" | "var" | "std") as name), *_) if not block.labels:
@@ -408,6 +431,17 @@ class Steps:
             self._recent.append(made)
             self._is_masked = False
             self._is_softmax &= not (is_softmax and steps)
+
+    def _sum(self, figure: PrintedFigure) -> None:
+        """Take a number that is called a sum: it may be that of the exponentials before it."""
+        ends = [interval(one.text) for one in (figure, *self._powers)]
+        known = [sum(one) / 2 for one in ends if one is not None]
+        if not _FEWEST < len(known) == len(ends):
+            return
+        if abs(known[0] - sum(known[1:])) <= _SUM_OFF * sum(known[1:]):
+            said = put(_SUM_OF, {"x": syntax.Array(tuple(self._powers))})
+            self._found.append(Step(self._order, said, figure, self._where))
+            self._powers = []
 
     def _are_shares_of(self, block: _Block, before: Sequence[_Block]) -> bool:
         """Return whether a block of shares has the name of weights or of scores, right behind one
@@ -475,6 +509,14 @@ def _are_named_shares(block: _Block, *others: roles.About) -> bool:
     return is_named and joining.has_shares(block.value)
 
 
+def _clauses(piece: Words) -> Iterator[tuple[PrintedFigure, str]]:
+    """The numbers among words, each with the clause that goes on to it."""
+    begin = 0
+    for one in placed(piece):
+        yield one.figure, _CLAUSE.split(piece.text[begin : one.start])[-1]
+        begin = one.end
+
+
 def _lines(piece: Words) -> Iterator[tuple[str, PrintedFigure]]:
     """The numbers of words that are nothing but these, each with its label."""
     text, figures = piece.text, {one.text: one for one in piece.figures}
@@ -497,11 +539,15 @@ def _roles(said: str) -> Set[roles.About]:
     return {one.role for one in spoken} | ({named} if named else set())
 
 
-def _is_softmax(member: Member) -> bool:
+def _is_of(member: Member, function: str) -> bool:
     match member:
         case syntax.Call(name) | syntax.Name(name):
-            return name.lower() == "softmax"
+            return name.lower() == function
     return False
+
+
+def _is_softmax(member: Member) -> bool:
+    return _is_of(member, "softmax")
 
 
 def _rows_said(matrix: syntax.Tree, said: str) -> tuple[Sequence[syntax.Tree], str]:
