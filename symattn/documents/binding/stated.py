@@ -262,11 +262,13 @@ class Corrections:
         #: By where a figure stands: what it should be, and where it is wrong first.
         self._at: dict[int, _Correction] = {}
 
-    def correct(self, block: StatedBlock) -> None:
-        """Take the figures of a block that come of no reading."""
+    def correct(self, block: StatedBlock, doubted: Container[Span]) -> None:
+        """Take the figures of a block that come of no reading, and are not ``doubted``."""
         assert block.best is not None
         one, tree, _, any_of = block.best
-        self._take(block, one, tree, any_of, ())
+        figures = zip(any_of, values.figures(one.value), strict=True)
+        right = [comes or figure.span in doubted for comes, figure in figures]
+        self._take(block, one, tree, right, ())
 
     def copied(self, number: ArticleNumber) -> Iterator[Claimed]:
         """A number that claims nothing else, and repeats a wrong figure."""

@@ -70,8 +70,8 @@ from symattn.spelling import written
 #: Of one expression no more readings are taken, of a name no more of its last meanings, and names
 #: are unfolded no deeper: work is bounded, whatever an article defines by what.
 _READINGS, _MEANINGS, _DEEPEST = 32, 4, 4
-#: An analogy is borne out by more bits of the figures that come.
-_BORNE_OUT = 6.0
+#: What is only proposed is borne out by more bits of the figures that come, and this part of them.
+_BORNE_OUT, _MOST = 6.0, 0.5
 #: Numbers with so many decimals were seldom chosen; what is so near to a whole number is one.
 _FINE, _WHOLE = 3, 1e-6
 #: What has more figures is not closed over.
@@ -85,13 +85,24 @@ _CALLED = re.compile(r"\W*([A-Za-z]\w{0,3})\W*")
 _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 #: The parts in attention that are results, which words and names may call the same; names of
 #: words; names with the number of a row or of a head.
-_RESULTS = ("scores", "scaled", "masked", "weights", "output")
+_RESULTS = ("query", "key", "value", "scores", "scaled", "masked", "weights", "output")
 _WORD, _NUMBERED = re.compile(r"[A-Za-z_]{3,}"), re.compile(r"[0-9]|_[a-z]\Z")
 _SOFTMAX = re.compile(r"(?:\w+\s*=\s*)?(?:[\w.]+\.)?softmax\(([^(),]*)(?:,[^()]*)?\)", re.I)
+#: What parts in attention are of each other, where an article that names them doesn't say so.
+_OF_SCORES = ("query @ key.T", "query @ key.T / sqrt(d_k)")
+_USUALLY: Mapping[str, Sequence[syntax.Tree]] = {
+    role: [*map(syntax.parse, forms)]
+    for role, forms in {
+        "scores": _OF_SCORES,
+        "scaled": (*_OF_SCORES, "scores / sqrt(d_k)"),
+        "weights": ("softmax(masked)", "softmax(scaled)", "softmax(scores)"),
+        "output": ("weights @ value",),
+    }.items()
+}
 #: A label of so many characters says what a block is, and its words beside that no more.
 _LABEL = 60
 _NEUTRAL = re.compile(
-    r"(?:(?:the|our|final|step|matrix|result|so|now|then|this|is|are|becomes?|gives?|get|we"
+    r"(?:(?:the|our|final|step|matrix|result|so|now|then|this|is|are|becomes?|gives?|get|we|comput\w+"
     r"|row-?wise|(?:per|by|for each|over each|to each|along) rows?)\b"
     r"|[^A-Za-z])*+",
     re.I,
@@ -521,7 +532,7 @@ class Statements:
                 # What it is computed from is wrong, and that is told there.
                 claims = []
             elif not is_part and (known is None or known.agreement.share < 1):
-                corrections.correct(block)
+                corrections.correct(block, {one.span for one in claims if one.doubt})
             follows = [*corrections.following(block)]
             claims = follows or claims
             pairs = zip(begins(block.statements[0].value), block.best[3], strict=True)
@@ -564,6 +575,7 @@ class Statements:
             with task(CLOSED.most):
                 self._stated += [*self._worked()]
                 self._stated += [*self._by_name()]
+                self._stated += [*self._by_role()]
                 self._stated += [*self._by_analogy()]
                 blocks = [*self._blocks()]
                 numbers = ledger.coverage.numbers()
@@ -603,6 +615,19 @@ class Statements:
                 stated = replace(one, said=said, is_code=False, is_anew=False)
                 if is_by_rows(form) and self._told([stated])[1] > _BORNE_OUT:
                     yield stated
+
+    def _by_role(self) -> Iterator[_Stated]:
+        """Yield what blocks are as parts in attention that they are called by, where nothing is
+        said of them and most of their figures bear it out."""
+        for one in self._stated:
+            role = _role(one.said) if isinstance(one.said, syntax.Name) else ""
+            if one.is_code or len(values.shape(one.value)) < 2 or self._said(one):
+                continue
+            usual = [replace(one, said=form) for form in _USUALLY.get(role, ())]
+            told = [(self._told([x]), x) for x in usual]
+            (share, bits), best = max(told, key=lambda x: x[0], default=((0.0, 0.0), one))
+            if share > _MOST and bits > _BORNE_OUT:
+                yield best
 
     def _by_analogy(self) -> Iterator[_Stated]:
         """Yield for the other rows of a table what is said of one, where most of their figures come
