@@ -40,7 +40,7 @@ from symattn.documents.binding.stated import (
     size,
 )
 from symattn.documents.binding.steps import Steps, is_by_rows, put, step
-from symattn.documents.binding.tables import Columns, inputs
+from symattn.documents.binding.tables import Columns, inputs, of_rows
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span
@@ -249,7 +249,11 @@ class Statements:
         self._columns.table(table, self._order)
         for head, _, matrix in inputs(table):
             if match := _CALLED.fullmatch(head):
-                self._mean(name := Named(match[1]), _Meaning(self._order, matrix, said=name))
+                chain = Chain((Named(match[1]), matrix), ("=",), (table.span, table.span))
+                self._read(chain, "prose", where)
+        self._order, self._kind = self._order + 1, "table"
+        for label, beside, formula, cell in of_rows(table):
+            self._cell(label, beside, formula, cell, where)
         whole = of_table(table)
         if whole is None or not _is_matrix(whole):
             self._steps.table(table)
@@ -260,6 +264,29 @@ class Statements:
         else:
             chain = Chain((whole,), (), (whole.span,))
         self._read(chain, "prose", where)
+
+    def _cell(
+        self,
+        label: str,
+        beside: Mapping[str, syntax.Tree],
+        formula: Member,
+        cell: syntax.Tree,
+        where: str,
+    ) -> None:
+        """Take a cell of a column under a formula: it is of the cells beside it, and of the rows of
+        other quantities that have the label of its own."""
+        if isinstance(formula, Opaque) or not _is_formula(formula):
+            return
+
+        def of_row(part: syntax.Tree) -> syntax.Tree | None:
+            if not isinstance(part, syntax.Name):
+                return None
+            row = syntax.Name(f"{part.name}_{label}")
+            return beside.get(part.name, row if _key(row) in self._meanings else None)
+
+        said = syntax.replaced(formula, of_row)
+        if said != formula:
+            self._state(said, cell, where)
 
     def read(self, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of a passage of that kind, unless all have been closed."""

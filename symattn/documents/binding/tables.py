@@ -280,6 +280,32 @@ def columns(table: ReadTable) -> Iterator[TableColumn]:
             yield head, labels, [_value(row[place]) for row in table.rows]
 
 
+#: A cell under a formula: the label of its row, the cells beside it by the names above these, the
+#: formula, and what it shows.
+WorkedCell = tuple[str, Mapping[str, syntax.Tree], Member, syntax.Tree]
+
+
+def of_rows(table: ReadTable) -> Iterator[WorkedCell]:
+    """Yield the cells of columns that have a formula above them."""
+    heads = [_head(head) for head in table.head]
+    names = [one.name if isinstance(one, syntax.Name) else "" for one, _ in heads]
+    for row in table.rows:
+        cells = [_value(cell) for cell in row]
+        pairs = zip(names, cells, strict=False)
+        beside = {name: cell for name, cell in pairs if name and cell is not None}
+        for (_, formula), cell in zip(heads, cells, strict=False):
+            if formula is not None and cell is not None:
+                yield plain(_words(row[0])), beside, formula, cell
+
+
+def _head(cell: Sequence[Piece]) -> tuple[Member, Member | None]:
+    """Return what stands above a column: its name, and its formula if it has one."""
+    for piece in cell:
+        if isinstance(piece, Chain):
+            return piece.members[0], piece.members[-1]
+    return syntax.Name(_words(tuple(cell))), None
+
+
 def _groups(table: ReadTable) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
     """The columns behind the first that one heading stands above."""
     begun = [place for place, head in enumerate(table.head) if head and place]
