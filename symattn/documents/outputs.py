@@ -26,6 +26,7 @@ from symattn.documents.running import source
 from symattn.documents.running.machine import Machine
 from symattn.documents.running.numbers import ball, near
 from symattn.documents.running.source import ProgramSource
+from symattn.documents.running.streams import is_still
 from symattn.documents.running.texts import TOKEN, Hidden, Shown, Slot
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import PrintedFigure
@@ -154,20 +155,26 @@ def comes(slot: Slot, text: str, off: arb = _SINGLE) -> bool:
 
 
 def ran(article: Article) -> Runs:
-    """Return the figures that an article says its programs print, with what comes out."""
+    """Return the figures that an article says its programs print, with what comes out. Where a line
+    has other random numbers than its seed gives, none of them are known by seeds."""
+    found, is_astray = _ran(article, are_seeded=True)
+    return _ran(article, are_seeded=False)[0] if is_astray else found
+
+
+def _ran(article: Article, are_seeded: bool) -> tuple[Runs, bool]:
     known: dict[int, np.ndarray[Any, Any]] = {}
     turn = _Turn(known)
     is_cut = True
     with precision(_BITS), suppress(Exhausted):
         for _ in range(_TURNS):
-            turn = _Turn(known, article.form == "notebook")
+            turn = _Turn(known, article.form == "notebook", are_seeded)
             with task(RUN.most):
                 turn.read(article.blocks)
             if turn.news.keys() <= known.keys():
                 break
             known = known | turn.news
         is_cut = False
-    return Runs(tuple(turn.ran), is_cut)
+    return Runs(tuple(turn.ran), is_cut), turn.is_astray
 
 
 @dataclass
@@ -177,6 +184,9 @@ class _Turn:
     known: Mapping[int, np.ndarray[Any, Any]]
     #: Whether what it lacks may have been run, and changed anything.
     is_notebook: bool = False
+    are_seeded: bool = False
+    #: Whether of a line less than three of four digits are what its seed gives.
+    is_astray: bool = False
     news: dict[int, np.ndarray[Any, Any]] = field(default_factory=dict)
     ran: list[Ran] = field(default_factory=list)
     _machine: Machine = field(init=False)
@@ -187,7 +197,7 @@ class _Turn:
     _behind: int = _BEHIND
 
     def __post_init__(self) -> None:
-        self._machine = Machine(known=self.known)
+        self._machine = Machine(known=self.known, are_seeded=self.are_seeded)
 
     def read(self, blocks: Iterable[Block]) -> None:
         for block in blocks:
@@ -232,7 +242,7 @@ class _Turn:
         chain = _RESULT.search(piece.string)
         parsed = source.parsed(piece[: chain.start()] if chain else piece)
         if parsed is None:
-            self._machine.forget(code.assigned_in(piece))
+            self._machine.forget(code.assigned_in(piece), piece)
             return []
         parts = [part for node in parsed.body for part in ast.walk(node)]
         if chain and not any(isinstance(getattr(x, "ctx", None), ast.Load) for x in parts):
@@ -318,6 +328,7 @@ class _Turn:
             if isinstance(slot, Slot) and token.span is not None:
                 parts[id(slot.said), slot.keys[:-2]].append((slot, token))
         births: dict[int, list[str]] = defaultdict(list)
+        alike: list[bool] = []
         for (_, above), pairs in parts.items():
             for slot, token in pairs:
                 if slot.birth is not None:
@@ -327,6 +338,8 @@ class _Turn:
                 for slot, token in pairs
                 if slot.birth is None and ball(slot.value).is_finite()
             ]
+            for slot, token in known:
+                alike += _alike(slot, token.text, self._off)
             said = _said(pairs[0][0].said, self._machine.pieces[one.piece])
             if (
                 len(known) == len(pairs) > 1
@@ -336,8 +349,17 @@ class _Turn:
                 continue
             for slot, token in known:
                 self.ran.append(Ran(_indexed(said, slot.keys), *_pair(slot, token, self._off)))
+        self.is_astray |= self._machine.has_drawn and 4 * sum(alike) < 3 * len(alike)
         for birth, texts in births.items():
             self.news[birth] = np.array([*map(near, texts)], dtype=object)
+
+
+def _alike(slot: Slot, text: str, off: arb) -> Iterator[bool]:
+    """Yield of each digit of a figure whether it is right."""
+    right = text if comes(slot, text, off) else _decimal(ball(slot.value), written(text).decimals)
+    digits = [one.lstrip("-0.") or "0" for one in (text, right)]
+    is_long = len(digits[0]) == len(digits[1])
+    return (is_long and one == other for one, other in zip(*digits, strict=False))
 
 
 def _are_all_such(one: Shown, tokens: Sequence[_Token]) -> bool:
@@ -346,10 +368,15 @@ def _are_all_such(one: Shown, tokens: Sequence[_Token]) -> bool:
 
 
 def _does(parsed: ProgramSource) -> bool:
-    """Return whether a piece does something, and is not only a value that Python can read."""
+    """Return whether a piece does something, and is not only a value that Python can read: what is
+    called by a name in small letters may draw."""
     return any(
         not isinstance(node, ast.Expr)
-        or (isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "print")
+        or (
+            isinstance(node.value, ast.Call)
+            and (name := ast.unparse(node.value.func)).rsplit(".", 1)[-1][:1].islower()
+            and (name == "print" or not is_still(name))
+        )
         for node in parsed.body
     )
 

@@ -1,6 +1,7 @@
 """Expressions of a program and their values: names, operations, entries, attributes, calls.
 
-Functions of the program itself are run where they are called; random numbers are born unknown.
+Functions of the program itself are run where they are called; random numbers are born unknown,
+unless they are of a stream that is sure.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from math import prod
 from types import EllipsisType
 from typing import Any
 
@@ -47,12 +47,12 @@ from symattn.documents.running.numbers import (
     near,
     number,
     product,
-    small,
     truth,
     whole,
 )
 from symattn.documents.running.own import key_of
 from symattn.documents.running.source import ProgramSource
+from symattn.documents.running.streams import DRAWS, SEEDED, Draw, asked, is_still, may_draw
 from symattn.documents.running.telling import (
     Telling,
     changed_in,
@@ -177,21 +177,23 @@ SHOWING = re.compile(
 )
 #: Functions whose arrays are there to be filled.
 _BLANKS = frozenset({"zeros", "empty", "zeros_like", "empty_like"})
-_SEED = ("numpy.random.seed", "numpy.random.RandomState")
-#: Functions that draw numbers: how many arguments stand before the sizes.
-_DRAWS = {
-    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
-    **dict.fromkeys(("normal", "uniform", "randint", "integers"), 2),
-}
+#: The stream that no version changes, what calls others, and what changes all that PyTorch draws.
+_FROZEN = "numpy.random.seed"
+_CALLING = {"map", "filter", "sorted", "max", "min"}
+_DEFAULTS = {"set_default_device", "set_default_dtype", "set_default_tensor_type"}
 
 
 @dataclass(eq=False)
 class Evaluation(ABC):
     """The evaluation of expressions; ``known`` are random arrays, by their births, that were
-    printed later. With a ``telling``, values have their formulas."""
+    printed later. With a ``telling``, values have their formulas. Streams that are not frozen are
+    known only where they ``are_seeded``."""
 
     telling: Telling | None = None
     known: Mapping[int, np.ndarray[Any, Any]] = field(default_factory=dict)
+    are_seeded: bool = False
+    #: Whether numbers of a stream were taken for known.
+    has_drawn: bool = False
     shown: list[Shown] = field(default_factory=list)
     #: Whether all names that it uses have been given a meaning, and its numbers may be rounded.
     is_whole: bool = True
@@ -209,7 +211,8 @@ class Evaluation(ABC):
     _births: int = 0
     _depth: int = 0
     _is_evaluated: bool = False
-    _random: np.random.RandomState | None = None
+    #: The generators that libraries have by themselves.
+    _generators: dict[str, Thing] = field(default_factory=dict)
 
     @property
     def _formulas(self) -> Formulas:
@@ -399,6 +402,8 @@ class Evaluation(ABC):
                 return [*value]
             case Thing("Sequential"):
                 return [*value.attributes["layers"]]
+        # To go through data may be to shuffle it.
+        self._unsure()
         raise Lost
 
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
@@ -669,8 +674,12 @@ class Evaluation(ABC):
                 raise Lost
         if isinstance(function, Module) and function.path == "builtins.print":
             return None
-        if isinstance(owner, Unknown) and name in _DRAWS:
-            return self._drawn("", name, given, keys)
+        if _is_generator(owner):
+            return self._drawn(owner, f"{owner.kind}.{name}", given, keys)
+        if isinstance(function, Unknown) and not is_still(ast.unparse(node.func)):
+            self._unsure()
+        if isinstance(owner, Unknown) and name in DRAWS:
+            return self._drawn(Thing(""), name, given, keys)
         effect = ast.unparse(node.func) if node is self._effect else ""
         if self.telling is None:
             return self.call(function, given, keys, effect)
@@ -749,6 +758,8 @@ class Evaluation(ABC):
             case Thing(kind="Dropout") if self._is_evaluated:
                 return given[0]
             case Thing():
+                if function.kind == "Dropout" and function.attributes.get("p", 1) != 0:
+                    self._unsure()
                 return run_layer(function, given, lambda one, some: self.call(one, some, {}))
             case Module():
                 return self._of_library(function, given, keys)
@@ -807,6 +818,8 @@ class Evaluation(ABC):
         except Returned as returned:
             return self._given_back(function, returned.value, scope, names, start)
         except Lost:
+            if may_draw(function.node):
+                self._unsure()
             roots = changed_in(function.node)
             for name, one in bound.items():
                 if name in roots or not roots <= bound.keys():
@@ -837,10 +850,19 @@ class Evaluation(ABC):
     def _of_library(self, function: Module, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
         path, name = function.path, function.name
         if path.startswith("builtins."):
+            if name in _CALLING and Unknown in map(type, (*given, *keys.values())):
+                self._unsure()
             return own.CALLS[name](self, *given, **keys)
-        if _RANDOM.search(path) or (path.startswith("torch") and name.startswith("rand")):
-            return self._drawn(path, name, given, keys)
+        library_ = path.partition(".")[0]
+        is_drawn = library_ == "torch" and (name in DRAWS or name.startswith("rand"))
+        if is_drawn or _RANDOM.search(path) or path in SEEDED:
+            return self._drawn(self._generator(library_), path, given, keys)
+        if path == "torch.Generator" and [*given, *keys.values()] in ([], ["cpu"]):
+            return Thing(path)
+        self.are_seeded &= name not in _DEFAULTS
+        is_open = any(isinstance(one, Unknown) for one in (*given, *keys.values()))
         if not _KNOWN.match(path):
+            self._unsure() if not is_still(path) else None
             if _HARMLESS.match(path):
                 return Unknown()
             lose(tuple(given))
@@ -849,20 +871,25 @@ class Evaluation(ABC):
             if name.startswith(("constant", "ones", "zeros")):
                 return library.attribute(given[0], name)(*given[1:])
             self._spoil(given[0])
+            self._unsure()
             return given[0]
         if name in ("no_grad", "set_printoptions", "manual_seed", "inference_mode"):
             return None
         if name == "Module":
             raise Lost
         if (path.startswith("torch.nn.") and name[:1].isupper()) or name == "Parameter":
-            return library.layer(name, given, keys, lambda shape: self._born(shape, is_torch=True))
+            if keys.keys() & {"device", "dtype", "max_norm", "_weight"}:
+                self._unsure()
+            return library.layer(name, given, keys, self._layer_drawn)
         if kinds := [one for one in given if isinstance(one, Module)]:
             keys, given = {**keys, "dtype": kinds[0]}, [one for one in given if one not in kinds]
         if isinstance(keys.get("out"), Array):
             keys["out"].lose()
+        if (name not in LIBRARY or is_open) and not is_still(path):
+            self._unsure()
         if name not in LIBRARY:
             return Unknown((*given, *keys.values()))
-        if any(isinstance(one, Unknown) for one in (*given, *keys.values())):
+        if is_open:
             return Unknown()
         if (
             path.startswith("scipy")
@@ -879,31 +906,49 @@ class Evaluation(ABC):
 
     # -- random numbers --------------------------------------------------------------------
 
-    def _drawn(self, path: str, name: str, given: Sequence[Any], keys: Mapping[str, Any]) -> Any:
-        """Random numbers: those of NumPy's old generator are known by their seed, which is frozen
-        (NEP 19)."""
-        if path in _SEED:
-            self._random = np.random.RandomState(whole(given[0])) if given else None
-            return Unknown()
-        is_alike = name in ("rand_like", "randn_like")
-        if name not in _DRAWS and not is_alike:
+    def _generator(self, name: str) -> Thing:
+        """The generator that a library has by itself."""
+        return self._generators.setdefault(name, Thing(f"{name}.Generator"))
+
+    def _unsure(self) -> None:
+        """Lose all streams: something may have drawn from them."""
+        for one in (*self._generators.values(), *self._globals.names.values()):
+            if _is_generator(one):
+                lose(one)
+
+    def _drawn(
+        self, source: Thing, path: str, given: Sequence[Any], keys: Mapping[str, Any]
+    ) -> Any:
+        """Random numbers of a generator; the generator itself where it is given a seed."""
+        library_, name = path.partition(".")[0], path.rsplit(".", 1)[-1]
+        if name != "randperm" and isinstance(keys.get("generator"), Thing):
+            source, keys = keys["generator"], {k: keys[k] for k in keys if k != "generator"}
+        stream = source.attributes.pop("stream", None)
+        if path in SEEDED:
+            source = source if name.endswith("seed") else Thing("numpy.Generator")
+            seeds = [*given, *keys.values()]
+            if seeds and (self.are_seeded or path == _FROZEN):
+                source.attributes["stream"] = SEEDED[path](whole(seeds[0]))
+            return source
+        if name not in DRAWS:
             # What else is drawn changes what comes next, and "shuffle" what it is given.
-            self._random = None if path.startswith("numpy") else self._random
-            lose(tuple(given))
+            lose((*given,))
             return Unknown()
-        sizes = array(given[0]).shape if is_alike else given[_DRAWS[name] :]
-        told = library.plain(library.spread(sizes) if sizes else keys.get("size", ()))
-        shape = (told,) if isinstance(told, int) else told
-        small(prod(shape))
-        if self._random is None or path != f"numpy.random.{name}":
-            return self._born(shape, path.startswith("torch")) if shape else NOBODY_KNOWS
-        before = [_plain(one) for one in given[: _DRAWS[name]]]
-        before += [_plain(keys[key]) for key in ("low", "high", "loc", "scale") if key in keys]
-        draw = getattr(self._random, name)
-        found = draw(*shape) if name in ("rand", "randn") else draw(*before, size=shape or None)
-        charge(np.size(found))
-        each_ = np.frompyfunc(int if name == "randint" else lambda x: number(repr(float(x))), 1, 1)
-        return made(np.asarray(each_(found), dtype=object))
+        return self._numbers(source, stream, asked(name, given, keys, library_))
+
+    def _layer_drawn(self, kind: str, shape: tuple[int, ...], bound: Any = None) -> Any:
+        low, source = None if bound is None else -bound, self._generator("torch")
+        draw = Draw(kind, shape, low, bound, is_torch=True)
+        return self._numbers(source, source.attributes.pop("stream", None), draw)
+
+    def _numbers(self, source: Thing, stream: Any, draw: Draw) -> Any:
+        """The numbers of a stream, which goes on, where they are sure, or such as nobody knows."""
+        if callable(stream):
+            with suppress(Lost, ValueError, TypeError, AttributeError):
+                found = draw.of(stream)
+                source.attributes["stream"], self.has_drawn = stream, True
+                return found
+        return self._born(draw.shape, draw.is_torch) if draw.shape else NOBODY_KNOWS
 
     def _born(self, shape: Sequence[Any], is_torch: bool = False) -> Array:
         birth, self._births = self._births, self._births + 1
@@ -915,9 +960,9 @@ class Evaluation(ABC):
         return found
 
 
-def _plain(value: Any) -> Any:
-    """An argument of a generator as a float."""
-    return float(value.mid()) if isinstance(value, arb) else library.plain(value)
+def _is_generator(value: Any) -> bool:
+    kind = value.kind if isinstance(value, Thing) else ""
+    return isinstance(kind, str) and kind.endswith("Generator")
 
 
 def _as_numbers(value: Any, beside: Any) -> Any:

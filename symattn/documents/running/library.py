@@ -694,15 +694,15 @@ _PLAIN = {
 #: What others take, in this order.
 _TAKEN = {
     "Linear": ("in_features", "out_features", "bias"),
-    "Embedding": ("num_embeddings", "embedding_dim"),
+    "Embedding": ("num_embeddings", "embedding_dim", "padding_idx"),
     "LayerNorm": ("normalized_shape", "eps"),
     "Dropout": ("p",),
 }
 
 
 def layer(name: str, arguments: Sequence[Any], given: Mapping[str, Any], draw: Meaning) -> Any:
-    """Return what a class of ``torch.nn`` makes; ``draw`` gives random arrays. Raises
-    :class:`Lost` of others."""
+    """Return what a class of ``torch.nn`` makes; ``draw`` gives random arrays, normal ones or those
+    within a bound. Raises :class:`Lost` of others."""
     taken = _TAKEN.get(name, ("axis",))
     own: dict[str, Any] = {
         **dict(zip(taken, arguments, strict=False)),
@@ -716,11 +716,17 @@ def layer(name: str, arguments: Sequence[Any], given: Mapping[str, Any], draw: M
         case "Sequential":
             return Thing(name, {"layers": [*arguments]})
         case "Linear":
-            sizes = own["out_features"], own["in_features"]
-            own["weight"] = draw(sizes)
-            own["bias"] = draw(sizes[:1]) if truth(own.get("bias", True)) else None
+            sizes = small(own["out_features"]), small(own["in_features"])
+            # Kaiming's, as its reset_parameters() has it, comes to this.
+            bound = 1 / ball(sizes[1]).sqrt()
+            own["weight"] = draw("uniform", sizes, bound)
+            is_biased = truth(own.get("bias", True))
+            own["bias"] = draw("uniform", sizes[:1], bound) if is_biased else None
         case "Embedding":
-            own["weight"] = draw((own["num_embeddings"], own["embedding_dim"]))
+            sizes = small(own["num_embeddings"]), small(own["embedding_dim"])
+            own["weight"] = draw("normal", sizes)
+            if own.get("padding_idx") is not None:
+                own["weight"].set(whole(own["padding_idx"]), 0)
         case "LayerNorm":
             own["weight"] = filled(own["normalized_shape"], 1)
             own["bias"] = filled(own["normalized_shape"], 0)

@@ -7,9 +7,11 @@ unknown from then on, and the program goes on behind it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,7 @@ from symattn.documents.running.numbers import (
 )
 from symattn.documents.running.own import key_of
 from symattn.documents.running.source import ProgramSource
+from symattn.documents.running.streams import is_still, may_draw
 from symattn.documents.running.telling import (
     CHANGING,
     At,
@@ -61,6 +64,8 @@ from symattn.documents.trees import Chain, Opaque, Words
 from symattn.expressions import syntax
 from symattn.numbers.balls import Exhausted, charge
 
+#: What a text calls that can't be read as a program.
+_CALLED = re.compile(r"[A-Za-z_][\w.]*(?=\()")
 #: No line shows more numbers.
 _FIGURES = 400
 
@@ -86,6 +91,7 @@ class Machine(Evaluation):
         try:
             self.run(source)
         except Exhausted:
+            self._unsure()
             for node in source.body:
                 self._lose(node, self._globals)
                 self._sweep(node, self._globals)
@@ -96,8 +102,10 @@ class Machine(Evaluation):
         if self.telling is not None and scope.tells and not self._quiet:
             self.telling.sweep(At(node, self._source, scope), start)
 
-    def forget(self, names: Iterable[str]) -> None:
+    def forget(self, names: Iterable[str], text: Text) -> None:
         """Forget what names mean that something unread has assigned to."""
+        if not all(map(is_still, _CALLED.findall(text.string))):
+            self._unsure()
         for name in names:
             self._globals.names[name] = Unknown()
 
@@ -105,7 +113,7 @@ class Machine(Evaluation):
         """Forget names of the program that something unread has assigned to; return what tells
         so."""
         lost = sorted(set(names).intersection(self._formulas.told))
-        self.forget(lost)
+        self.forget(lost, text)
         assert self.telling is not None
         return [self.telling.lose(name, text, self._globals) for name in lost]
 
@@ -129,6 +137,8 @@ class Machine(Evaluation):
                 raise
             except Exception:
                 self._losses += 1
+                if may_draw(node):
+                    self._unsure()
                 if any(isinstance(part, ast.Call) for part in ast.walk(node)):
                     self._unknown_lines()
                 self._lose(node, scope)
@@ -221,11 +231,15 @@ class Machine(Evaluation):
                     self._quiet -= 1
                 self._sweep(node, scope, start)
             case ast.With(items, body):
+                found = None
                 for item in items:
                     found = self.value(item.context_expr, scope)
                     if item.optional_vars is not None:
                         self.assign(item.optional_vars, found, scope)
+                # What nobody knows may set a device, and give back the state that was before.
+                self._unsure() if isinstance(found, Unknown) else None
                 self.statements(body, scope)
+                self._unsure() if isinstance(found, Unknown) else None
             case ast.Try():
                 losses = self._losses
                 self.statements([*node.body, *node.orelse], scope)
@@ -334,6 +348,8 @@ class Machine(Evaluation):
             scope.set(target.value.id, with_formula(owner, hidden))
 
     def _unpack(self, parts: Sequence[ast.expr], value: Any, scope: Scope) -> None:
+        if isinstance(value, Unknown):
+            raise Lost
         items = [*self.items(value)]
         starred = [k for k, part in enumerate(parts) if isinstance(part, ast.Starred)]
         if starred:
@@ -367,6 +383,9 @@ class Machine(Evaluation):
         match value:
             case ast.Call(func=ast.Name("print" | "pprint" | "display"), args=given):
                 self._print(node, given, value.keywords, scope)
+            case ast.Constant(EllipsisType()):
+                # Something is left out.
+                self._unsure()
             case ast.Constant():
                 pass
             case _ if self.telling is not None and self._is_claimed(value):
@@ -388,6 +407,7 @@ class Machine(Evaluation):
                 self.telling is None or name not in LIBRARY
             ):
                 # It is no function that is known by its name: it is called for what it does.
+                self._unsure() if not is_still(name) else None
                 self.call(Unknown(), [*self._items(value.args, scope)], {}, name)
             case _:
                 self._effect = value
