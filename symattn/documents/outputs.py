@@ -268,8 +268,8 @@ class _Turn:
         if self._behind >= _BEHIND or len(tokens) > _LONGEST:
             return False
         every = self._machine.shown[self._taken :]
-        # Of values by themselves only the last is shown.
-        last = every[-1:] if is_valued else []
+        # Of values by themselves only the last of the program right before is shown.
+        last = every[-1:] if is_valued and not self._behind else []
         shown = [x for x in every if x.how == "printed" or (x.how == "valued" and x in last)]
         places = _placed(shown, tokens)
         if not places or 2 * sum(len(shown[k].tokens) for k, _ in places) < len(tokens):

@@ -404,6 +404,13 @@ def test_hostile_programs_end(program):
     ran(article(Path("post.md"), told(program, "1.0\n" * 200).encode()))
 
 
+def test_values_of_cells_that_are_not_run_are_not_those_before():
+    """A cell that only names a value shows that one."""
+    cells = ("x = [1.5, 2.5]\nx", ""), ("y", "[1.5, 3.5]\n")
+    assert audited(notebook(*cells), "ipynb").count(Verdict.REFUTED) == 0
+    assert audited(notebook((cells[0][0], cells[1][1])), "ipynb").count(Verdict.REFUTED) == 1
+
+
 def test_programs_of_other_languages_are_not_run():
     """Julia counts from 1, and in R an arrow assigns."""
     program = "x = [1.5, 2.5, 3.5]\nprint(x[1])"
