@@ -81,8 +81,9 @@ def written(
     math: Callable[[Row], str],
     code: Callable[[str], str],
     strong: Callable[[str], str],
+    link: Callable[[Link | Target], str] | None = None,
 ) -> Iterator[str]:
-    """The pieces of a line, each written as what it is; links are their words."""
+    """The pieces of a line, each written as what it is; links are their words, unless said."""
     for piece in line:
         match piece:
             case Math(formula):
@@ -91,8 +92,8 @@ def written(
                 yield code(typed)
             case Strong(stressed):
                 yield strong(stressed)
-            case Link(linked) | Target(linked):
-                yield text(linked)
+            case Link() | Target():
+                yield link(piece) if link else text(piece.text)
             case _:
                 yield text(piece)
 
@@ -130,6 +131,12 @@ class Equations:
 
     lines: tuple[Equation, ...]
     columns: int = 1
+
+    @property
+    def rows(self) -> Iterator[tuple[Equation, ...]]:
+        """The lines that stand side by side."""
+        places = range(0, len(self.lines), self.columns)
+        return (self.lines[k : k + self.columns] for k in places)
 
 
 #: What is told of a figure where a reader asks for it: a chain of lines from its

@@ -28,9 +28,9 @@ from symattn.printers.layout import (
     SIDES,
     Display,
     columns,
-    columns_of,
     cut,
     display_width,
+    in_columns,
     shade_width,
     shelves,
     shortened,
@@ -279,12 +279,10 @@ def _label(text: str, side: str, keep: bool, properties: str = "") -> Cell:
 
 
 def _bracket(side: str, place: int, last: int) -> Cell:
-    top = _EDGE.format("top") if place == 0 else ""
-    bottom = _EDGE.format("bottom") if place == last else ""
-    left = _EDGE.format("left") if side == "left" else ""
-    right = _EDGE.format("right") if side == "right" else ""
-    borders = f"<w:tcBorders>{top}{left}{bottom}{right}</w:tcBorders>"
-    return Cell(paragraph("", "Cell", keep=place < last), borders)
+    has = {"top": place == 0, "left": side == "left", "bottom": place == last}
+    has["right"] = side == "right"
+    edges = "".join(_EDGE.format(name) for name, is_there in has.items() if is_there)
+    return Cell(paragraph("", "Cell", keep=place < last), f"<w:tcBorders>{edges}</w:tcBorders>")
 
 
 def heat_map(heat: b.HeatMap) -> str:
@@ -493,8 +491,8 @@ def _block(block: b.Block, keep: bool) -> str:
             return paragraph(runs(text), f"Heading{min(level, 3)}")
         case b.Paragraph(text):
             return paragraph(runs(text), keep=keep)
-        case b.Equations(lines, count):
-            return _equations(lines, count)
+        case b.Equations():
+            return _equations(block)
         case b.Matrices() | b.HeatMaps():
             return "".join(map(_shelf, shelves((block,), _ROOM)))
         case b.Beside(items):
@@ -515,8 +513,8 @@ def _shelf(items: Sequence[Display]) -> str:
     if len(matrices) == len(items):
         return _matrices(matrices)
     match items:
-        case [b.Equations(lines) as equations]:
-            return _equations(lines, columns_of(equations, _ROOM))
+        case [b.Equations() as equations]:
+            return _equations(in_columns(equations, _ROOM))
         case [item]:
             return _display(item)
     widths = [(display_width(item) + 1.5) * MATH for item in items]
@@ -530,27 +528,24 @@ def _matrices(items: Sequence[b.Matrix]) -> str:
 
 def _display(item: Display) -> str:
     match item:
-        case b.Equations(lines):
-            return _equations(lines, 1, display_width(item) * MATH)
+        case b.Equations():
+            return _equations(item, display_width(item) * MATH)
         case b.Matrix():
             return blank_matrix(item) if has_blanks(item) else _matrices([item])
         case b.HeatMap():
             return heat_map(item)
 
 
-def _equations(lines: Sequence[b.Equation], count: int, room: float = PAGE) -> str:
+def _equations(equations: b.Equations, room: float = PAGE) -> str:
     """Equations aligned at their relations, in as many columns as fit: a table without lines."""
-    count = min(count, columns_of(b.Equations(tuple(lines)), room / MATH))
-    left = (max(width(line[0]) for line in lines) + 1) * MATH
-    right = max(room / count - left, 20.0)
-    cells = [_equation(*line) for line in lines]
-    empty = [Cell(paragraph("", "Cell"))] * 2
-    rows = [
-        [cell for pair in cells[k : k + count] for cell in pair]
-        + empty * (count - len(cells[k : k + count]))
-        for k in range(0, len(cells), count)
-    ]
-    return table(rows, [left, right] * count) + GAP
+    most = in_columns(equations, room / MATH)
+    fitted = min(equations, most, key=lambda x: x.columns)
+    left = (max(width(line[0]) for line in fitted.lines) + 1) * MATH
+    right = max(room / fitted.columns - left, 20.0)
+    rows = [[cell for line in row for cell in _equation(*line)] for row in fitted.rows]
+    widths = [left, right] * fitted.columns
+    rows[-1] += [Cell(BLANK)] * (len(widths) - len(rows[-1]))
+    return table(rows, widths) + GAP
 
 
 def _equation(left: t.Row, relation: t.Row, right: t.Row) -> list[Cell]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -212,30 +212,26 @@ class _Hints:
 
 def line(pieces: b.Line) -> str:
     """A line of text."""
-    parts = []
-    for piece in pieces:
-        match piece:
-            case b.Math(formula):
-                parts.append(mathml(formula))
-            case b.Code(text):
-                parts.append(f"<code>{html_text(text)}</code>")
-            case b.Strong(text):
-                parts.append(f"<strong>{html_text(text)}</strong>")
-            case b.Link(text, to):
-                parts.append(f'<a href="#{html_attribute(to)}">{html_text(text)}</a>')
-            case b.Target(text, place):
-                parts.append(f'<span id="{html_attribute(place)}">{html_text(text)}</span>')
-            case _:
-                parts.append(html_text(piece))
-    return "".join(parts)
+    code, strong = (partial(_tagged, name) for name in ("code", "strong"))
+    return "".join(b.written(pieces, html_text, mathml, code, strong, _linked))
+
+
+def _tagged(name: str, text: str) -> str:
+    return f"<{name}>{html_text(text)}</{name}>"
+
+
+def _linked(piece: b.Link | b.Target) -> str:
+    if isinstance(piece, b.Link):
+        return f'<a href="#{html_attribute(piece.to)}">{html_text(piece.text)}</a>'
+    return f'<span id="{html_attribute(piece.name)}">{html_text(piece.text)}</span>'
 
 
 def _block(block: b.Block, hints: _Hints) -> str:
     match block:
         case b.Heading(text) | b.Paragraph(text):
             return f"<p>{line(text)}</p>"
-        case b.Equations(lines, columns):
-            return _equations(lines, columns)
+        case b.Equations():
+            return _equations(block)
         case b.Matrices(items):
             inner = "".join(f'<div class="display">{_matrix(item, hints)}</div>' for item in items)
             return f'<div class="beside">{inner}</div>'
@@ -260,13 +256,9 @@ def _block(block: b.Block, hints: _Hints) -> str:
             return f"<pre>{chr(10).join(map(html_text, lines))}</pre>"
 
 
-def _equations(lines: tuple[b.Equation, ...], columns: int) -> str:
+def _equations(equations: b.Equations) -> str:
     """Equations aligned at their relations; what continues a line is set in."""
-    cells = [_equation(*line) for line in lines]
-    rows = [
-        [cell for equation in cells[k : k + columns] for cell in equation]
-        for k in range(0, len(cells), columns)
-    ]
+    rows = [[cell for line in row for cell in _equation(*line)] for row in equations.rows]
     table = markup_table(rows, "equations")
     return f'<div class="display"><math display="block">{table}</math></div>'
 

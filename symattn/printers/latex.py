@@ -22,8 +22,8 @@ from symattn.printers.layout import (
     TEXT,
     Display,
     columns,
-    columns_of,
     cut,
+    in_columns,
     matrix_width,
     shade_width,
     shelves,
@@ -355,8 +355,8 @@ def _block(block: b.Block) -> str:
             return rf"\needroom{{14mm}}{_line(title)}"
         case b.Paragraph(text):
             return _line(text)
-        case b.Equations(lines, columns):
-            return _equations(lines, columns)
+        case b.Equations():
+            return _equations(block)
         case b.Matrices():
             return "\n".join(map(_shelf, shelves((block,))))
         case b.Beside(items):
@@ -374,10 +374,10 @@ def _block(block: b.Block) -> str:
             return rf"\begin{{quote}}{inner}\end{{quote}}"
 
 
-def _equations(lines: tuple[b.Equation, ...], columns: int) -> str:
-    if columns > 1:
-        return _in_columns(lines, columns)
-    return f"\\begin{{align*}}\n{_aligned(lines)}\n\\end{{align*}}"
+def _equations(equations: b.Equations) -> str:
+    if equations.columns > 1:
+        return _in_columns(equations)
+    return f"\\begin{{align*}}\n{_aligned(equations.lines)}\n\\end{{align*}}"
 
 
 def _aligned(lines: tuple[b.Equation, ...]) -> str:
@@ -393,19 +393,19 @@ def _aligned(lines: tuple[b.Equation, ...]) -> str:
     return text
 
 
-def _in_columns(lines: tuple[b.Equation, ...], columns: int) -> str:
+def _in_columns(equations: b.Equations) -> str:
     """Short equations side by side, aligned in each column."""
-    cells = ["{} &{} {}".format(*map(t.latex, line)) for line in lines]
-    rows = [r" &\quad ".join(cells[k : k + columns]) for k in range(0, len(cells), columns)]
+    cells = "{} &{} {}".format
+    rows = (r" &\quad ".join(cells(*map(t.latex, x)) for x in row) for row in equations.rows)
     body = " \\\\\n".join(rows)
-    return f"\\begin{{alignat*}}{{{columns}}}\n{body}\n\\end{{alignat*}}"
+    return f"\\begin{{alignat*}}{{{equations.columns}}}\n{body}\n\\end{{alignat*}}"
 
 
 def _shelf(items: list[Display]) -> str:
     """Displays on one line; what stands alone on it may take more."""
     match items:
-        case [b.Equations(lines) as equations]:
-            return _equations(lines, columns_of(equations))
+        case [b.Equations() as equations]:
+            return _equations(in_columns(equations))
         case [b.HeatMap() as heat]:
             return _heat_maps((heat,))
     body = " \\qquad\n".join(map(_display, items))

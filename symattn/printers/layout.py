@@ -333,18 +333,18 @@ def _pieces_of(
                 yield from items
 
 
-def columns_of(equations: b.Equations, line: float = LINE) -> int:
-    """In how many columns equations fit that need one ``line`` each: even ones, on as few
+def in_columns(equations: b.Equations, line: float = LINE) -> b.Equations:
+    """Equations in as many columns as fit that need one ``line`` each: even ones, on as few
     lines as there can be.
 
-    >>> columns_of(b.Equations(((t.letters("a"), t.EQUALS, t.number("1")),) * 22))
+    >>> in_columns(b.Equations(((t.letters("a"), t.EQUALS, t.number("1")),) * 22)).columns
     8
     """
     count = len(equations.lines)
     if not all(left for left, _, _ in equations.lines):
-        return 1
+        return b.Equations(equations.lines)
     most = max(int((line + APART) // (_equations_width(equations) + APART)), 1)
-    return math.ceil(count / math.ceil(count / most))
+    return b.Equations(equations.lines, math.ceil(count / math.ceil(count / most)))
 
 
 def cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:

@@ -65,9 +65,8 @@ def _block(block: b.Block) -> str:
             return f"{'#' * (level + 1)} {_line(text)}"
         case b.Paragraph(text):
             return _line(text, start=True)
-        case b.Equations(lines, count):
-            cells = [_equation(*line) for line in lines]
-            rows = [" & ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
+        case b.Equations():
+            rows = [" & ".join(_equation(*line) for line in row) for row in block.rows]
             return _display(_lines("aligned", rows))
         case b.Matrices(items):
             return "\n\n".join(_display(_matrix(item)) for item in items)
@@ -163,7 +162,7 @@ def _row(row: t.Row) -> str:
 
 def _node(node: t.Node) -> str:
     match node:
-        case t.Digits(text) | t.Letter(text):
+        case t.Digits(text) | t.Letter(text) | t.Sign(text):
             return _SIGNS.get(text, text)
         case t.UprightName(text):
             return rf"\mathrm{{{text.translate(_LIVE)}}}"
@@ -174,8 +173,6 @@ def _node(node: t.Node) -> str:
             return r"\underline{\qquad}"
         case t.Text(text) | t.CauseMark(text):
             return rf"\text{{{text.translate(_LIVE)}}}"
-        case t.Sign(text):
-            return _SIGNS.get(text, text)
         case t.Limits(text):
             return _SIGNS.get(text) or rf"\mathop{{\mathrm{{{text.translate(_LIVE)}}}}}"
         case t.Space(width):

@@ -23,8 +23,8 @@ from symattn.printers.layout import (
     TEXT,
     Display,
     columns,
-    columns_of,
     cut,
+    in_columns,
     matrix_width,
     shade_width,
     shelves,
@@ -137,8 +137,8 @@ def _block(block: b.Block) -> str:
             return f"#head({level}, {min(room, _PAGE):.0f}mm, {_line(text)})"
         case b.Paragraph(text):
             return _inline(text)
-        case b.Equations(lines, count):
-            return _equations(lines, count)
+        case b.Equations():
+            return _equations(block)
         case b.Matrices(items):
             pieces = [piece for item in items for piece in cut(item)]
             return f"#beside({', '.join(map(_matrix, pieces))})"
@@ -161,8 +161,8 @@ def _block(block: b.Block) -> str:
 def _shelf(items: list[Display]) -> str:
     """Displays side by side; equations that stand alone take as many columns as fit."""
     match items:
-        case [b.Equations(lines) as equations]:
-            return _equations(lines, columns_of(equations))
+        case [b.Equations() as equations]:
+            return _equations(in_columns(equations))
         case [b.HeatMap() as heat]:
             return _heat_maps((heat,))
     return f"#shelf({', '.join(map(_display, items))})"
@@ -170,22 +170,21 @@ def _shelf(items: list[Display]) -> str:
 
 def _display(item: Display) -> str:
     match item:
-        case b.Equations(lines):
-            return f"$ {_aligned(lines, 1)} $"
+        case b.Equations():
+            return f"$ {_aligned(item)} $"
         case b.Matrix():
             return _matrix(item)
         case b.HeatMap():
             return _heat_map(item)
 
 
-def _equations(lines: tuple[b.Equation, ...], count: int) -> str:
-    return f"#equations($ {_aligned(lines, count)} $)"
+def _equations(equations: b.Equations) -> str:
+    return f"#equations($ {_aligned(equations)} $)"
 
 
-def _aligned(lines: tuple[b.Equation, ...], count: int) -> str:
+def _aligned(equations: b.Equations) -> str:
     """Equations aligned at their relations, in several columns; what continues a line is set in."""
-    cells = [_equation(*line) for line in lines]
-    rows = [" & #h(1em) ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
+    rows = (" & #h(1em) ".join(_equation(*line) for line in row) for row in equations.rows)
     return " \\\n".join(rows)
 
 

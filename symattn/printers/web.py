@@ -115,8 +115,8 @@ class Platform:
                 return f"<h{level + 3}>{self.line(text)}</h{level + 3}>"
             case b.Paragraph(text):
                 return self.paragraph(text)
-            case b.Equations(lines, columns):
-                return self._equations(lines, columns)
+            case b.Equations():
+                return self._equations(block)
             case b.Matrices(items):
                 return self._matrices(items)
             case b.Beside(items):
@@ -139,15 +139,12 @@ class Platform:
                 # Platforms take the style out of drawings, or the drawings whole.
                 return ""
 
-    def _equations(self, lines: Sequence[b.Equation], columns: int) -> str:
+    def _equations(self, equations: b.Equations) -> str:
         if self.mathml:
-            rows = [
-                [elements(side) for line in lines[k : k + columns] for side in line]
-                for k in range(0, len(lines), columns)
-            ]
+            rows = [[elements(side) for line in row for side in line] for row in equations.rows]
             return f"<div>{_element(markup_table(rows, 'equations'), block=True)}</div>"
-        cells = ["{} &{} {}".format(*map(t.latex, line)) for line in lines]
-        joined = (" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns))
+        cells = "{} &{} {}".format
+        joined = (" & ".join(cells(*map(t.latex, line)) for line in row) for row in equations.rows)
         return _display(r"\begin{aligned} " + r" \\ ".join(joined) + r" \end{aligned}")
 
     def _matrices(self, items: Sequence[b.Matrix]) -> str:
