@@ -13,13 +13,18 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
 
 from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise
-from symattn.exercises.faults import AnswerSet, Trial, VersionChain, nonsense
+from symattn.exercises.faults import VersionChain
 from symattn.exercises.marking.collecting import DEFAULT
+from symattn.exercises.marking.follow_through import Steps
 from symattn.expressions import typesetting as t
 from symattn.expressions.elementary import ELEMENTWISE
 from symattn.expressions.syntax import shown
@@ -28,6 +33,8 @@ from symattn.numbers.reading import Masked, read_entry
 from symattn.numbers.values import Value
 from symattn.printers import blocks as b
 from symattn.printers import web
+from symattn.programs.enclosures import FloatOperations, Matrix
+from symattn.programs.enclosures import matrix as numbers
 from symattn.programs.nodes import FLOW, Node, ancestors
 
 # -- programs as Maxima code -------------------------------------------------------------
@@ -224,18 +231,14 @@ def _call(name: str) -> Callable[[Node, list[str]], str]:
     return lambda node, x: f"{name}({', '.join(x)})"
 
 
-def _ones(rows: int, columns: int) -> str:
-    return _matrix([["1"] * columns] * rows)
-
-
 def _rowsum(node: Node, x: list[str]) -> str:
     columns = node.operands[0].grid[1]
-    return x[0] if columns == 1 else f"{_bracketed(x[0])} . {_ones(columns, 1)}"
+    return x[0] if columns == 1 else f"{_bracketed(x[0])} . {_matrix([['1']] * columns)}"
 
 
 def _colsum(node: Node, x: list[str]) -> str:
     rows = node.operands[0].grid[0]
-    return x[0] if rows == 1 else f"{_ones(1, rows)} . {_bracketed(x[0])}"
+    return x[0] if rows == 1 else f"{_matrix([['1'] * rows])} . {_bracketed(x[0])}"
 
 
 def _concat(node: Node, x: list[str]) -> str:
@@ -297,12 +300,107 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[str]], str]] = {
 }
 
 
+# -- trials ------------------------------------------------------------------------------
+# The answers that a question is tested with, and what it should say of them.
+#
+# A test holds for all versions of a question, whatever their numbers: so what is to be
+# expected of each is computed, in floats.
+
+#: The answers of a test: all right; a fault in the head of the chain, propagated; nonsense;
+#: the first common fault of each part.
+AnswerSet = Literal["right", "propagated", "nonsense", "faults"]
+
+
+def nonsense(k: int) -> int:
+    """Return how far the nonsense of a part is from what is right."""
+    return 50 + 13 * k
+
+
+class Trial:
+    """One version of an exercise on trial.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> made = exercise(load("cat-sat-mat"))
+    >>> Trial(VersionChain([made]), made).outcomes("propagated")
+    {1: None, 2: 1, 3: 1, 4: 1}
+    """
+
+    def __init__(self, chain: VersionChain, exercise: Exercise) -> None:
+        self._chain, self._case = chain, exercise.case
+        self._right = self._computed(lambda k, value: value)
+        #: What common faults make of each part.
+        self._faulty = {
+            k: [self._value(fault.nodes[part.quantity]) for fault in chain.faults[k]]
+            for k, part in chain.parts.items()
+        }
+
+    def outcomes(self, answers: AnswerSet) -> dict[int, int | None]:
+        """Return which node of each part's tree a test ends at: the first that holds, if any
+        does."""
+        given = self._right
+        if answers == "propagated":
+            head = self._chain.head
+            given = self._computed(
+                lambda k, value: self._rounded(k, moved(value, 1) if k == head else value)
+            )
+        elif answers == "nonsense":
+            given = {k: moved(value, nonsense(k)) for k, value in given.items()}
+        elif answers == "faults":
+            given = {k: [*self._faulty[k], value][0] for k, value in given.items()}
+        rounded = {k: self._rounded(k, answer) for k, answer in given.items()}
+        return {k: self._outcome(k, rounded) for k in self._chain.parts}
+
+    def _computed(self, change: Callable[[int, Matrix], Matrix]) -> dict[int, Matrix]:
+        """The parts one after the other, each from those before as they were changed."""
+        values: dict[int, Matrix] = {}
+        for k in self._chain.order:
+            values[k] = change(k, self._follows(k, values))
+        return values
+
+    def _follows(self, k: int, known: Mapping[int, Matrix]) -> Matrix:
+        nodes = self._chain.nodes
+        return self._value(nodes[k], {nodes[j].serial: known[j] for j in self._chain.sources[k]})
+
+    def _value(self, node: Node, known: Mapping[int, Matrix] = MappingProxyType({})) -> Matrix:
+        steps: Steps[Matrix] = Steps(FloatOperations(), self._case, numbers)
+        steps.put.update(known)
+        return steps[node]
+
+    def _rounded(self, k: int, value: Matrix) -> Matrix:
+        return np.asarray(np.round(value, self._chain.parts[k].places))
+
+    def _outcome(self, k: int, answers: Mapping[int, Matrix]) -> int | None:
+        follows = [self._follows(k, answers)] if self._chain.sources[k] else []
+        truths = [self._right[k], *follows, *self._faulty[k]]
+        tolerance = float(self._chain.parts[k].tolerance)
+        places = (
+            place
+            for place, truth in enumerate(truths)
+            if np.allclose(answers[k], truth, rtol=0, atol=tolerance)
+        )
+        return next(places, None)
+
+
+def moved(value: Matrix, by: int) -> Matrix:
+    """A matrix that is off in every entry, in each by another amount."""
+    rows, columns = value.shape
+    steps = np.arange(1, rows + 1)[:, None] + 2 * np.arange(1, columns + 1)
+    return np.asarray(value + by * steps)
+
+
 # -- stack -------------------------------------------------------------------------------
 
 #: What is taken off for each wrong try, where a quiz allows several.
 _PENALTY = 0.1
 #: Letters that fit into a blank.
 _BOX = 8
+#: How a field reads answers: one that is left empty keeps no other from being marked.
+_INPUT: Mapping[str, object] = {
+    "boxsize": _BOX, "strictsyntax": 1, "insertstars": 0, "syntaxhint": "", "syntaxattribute": 0,
+    "forbidwords": "", "allowwords": "", "forbidfloat": 0, "requirelowestterms": 0,
+    "checkanswertype": 0, "mustverify": 1, "showvalidation": 1, "options": "allowempty",
+}  # fmt: skip
 #: The STACK that has what the questions use, by the number of its version.
 _STACK = 2023010400
 
@@ -480,36 +578,14 @@ class _StackQuestion:
         return "\n".join([web.paragraph(self.say("The correct answers:")), *answers])
 
     def _input(self, k: int) -> str:
-        single = self.chain.nodes[k].grid == (1, 1)
-        fields: Mapping[str, object] = {
-            "name": f"ans{k}",
-            "type": "numerical" if single else "matrix",
-            "tans": f"ta_{k}",
-            "boxsize": _BOX,
-            "strictsyntax": 1,
-            "insertstars": 0,
-            "syntaxhint": "",
-            "syntaxattribute": 0,
-            "forbidwords": "",
-            "allowwords": "",
-            "forbidfloat": 0,
-            "requirelowestterms": 0,
-            "checkanswertype": 0,
-            "mustverify": 1,
-            "showvalidation": 1,
-            # A part that is left empty keeps no other from being marked.
-            "options": "allowempty",
-        }
+        kind = "numerical" if self.chain.nodes[k].grid == (1, 1) else "matrix"
+        fields = {"name": f"ans{k}", "type": kind, "tans": f"ta_{k}", **_INPUT}
         return _element("input", _elements(fields))
 
     def _tree(self, k: int) -> str:
         nodes = [*self._nodes(k)]
-        fields: Mapping[str, object] = {
-            "name": f"prt{k}",
-            "value": self.chain.parts[k].points,
-            "autosimplify": 1,
-            "feedbackstyle": 1,
-        }
+        points = self.chain.parts[k].points
+        fields = {"name": f"prt{k}", "value": points, "autosimplify": 1, "feedbackstyle": 1}
         code = quiz.code("feedbackvariables", _code(self._following(k)))
         printed = (
             self._node(k, place, *node, place + 1 if place + 1 < len(nodes) else -1)
@@ -521,27 +597,15 @@ class _StackQuestion:
         self, k: int, place: int, test: str, score: float, remark: b.Line, otherwise: int
     ) -> str:
         """A node that tests an answer: with its score if it holds, else on to another."""
-        fields: Mapping[str, object] = {
-            "name": place,
-            "description": "",
-            "answertest": "AlgEquiv",
-            "sans": test,
-            "tans": "true",
-            "testoptions": "",
-            "quiet": 1,
-        }
+        fields: dict[str, object] = {"name": place, "description": "", "answertest": "AlgEquiv"}
+        fields |= {"sans": test, "tans": "true", "testoptions": "", "quiet": 1}
         inside = [*_elements(fields)]
-        for branch, points, then, line in (
-            ("true", score, -1, remark),
-            ("false", 0, otherwise, ()),
-        ):
-            values = {
-                "scoremode": "=",
-                "score": f"{points:g}",
-                "penalty": _penalty(points),
-                "nextnode": then,
-                "answernote": _note(k, place, branch == "true"),
-            }
+        branches: tuple[tuple[str, float, int, b.Line], ...]
+        branches = (("true", score, -1, remark), ("false", 0, otherwise, ()))
+        for branch, points, then, line in branches:
+            note = _note(k, place, branch == "true")
+            values = {"scoremode": "=", "score": f"{points:g}", "penalty": _penalty(points)}
+            values |= {"nextnode": then, "answernote": note}
             inside += _elements({f"{branch}{name}": value for name, value in values.items()})
             feedback = web.paragraph(line) if line else ""
             inside.append(quiz.rich(f"{branch}feedback", feedback))
