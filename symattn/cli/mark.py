@@ -256,7 +256,7 @@ def _report(
                 visible(script.student),
                 str(script.version or ""),
                 points_text(script.points),
-                str(script.most),
+                str(script.of),
                 *(points_text(script.parts[part]) for part in parts),
                 visible("; ".join(script.slips)),
             ]
@@ -273,7 +273,7 @@ def _report(
         mean = sum((script.points for script in rows), Fraction(0)) / len(rows)
         students = f"{len(rows)} student{'s' if len(rows) != 1 else ''}"
         out.print()
-        out.print(styled(f"{students}, {points_text(mean)} of {rows[0].most} points on average"))
+        out.print(styled(f"{students}, {points_text(mean)} of {rows[0].of} points on average"))
     for slip, count in answer_files.common(rows):
         for k, line in enumerate(wrapped(visible(slip), out.width - 6)):
             out.print(styled(f"{count if k == 0 else '':>4}  {line}"), soft_wrap=True)

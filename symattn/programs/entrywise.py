@@ -48,7 +48,8 @@ class Scalars(Protocol[S]):
         """``-x``."""
 
     def divisor(self, y: S) -> S:
-        """``y`` made ready to be divided by, once for all its quotients."""
+        """``y`` made ready to be divided by, once for all its quotients, where that is of use."""
+        return y
 
     def quotient(self, x: S, divisor: S) -> S:
         """``x / y``, by the :meth:`divisor` of y."""
@@ -63,7 +64,8 @@ class Scalars(Protocol[S]):
         """1 where x is the larger, else 0."""
 
     def is_positive(self, x: S) -> bool:
-        """Return whether x is known to be positive."""
+        """Return whether x is known to be positive, if no exact run has seen to that before."""
+        return True
 
 
 class LazyGrid(Generic[S]):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Unpack
 
@@ -421,17 +422,16 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
         yield b.Paragraph(say("There are no steps, so there is nothing to derive."))
         return
     yield b.Heading(say("Forward"))
-    copies: list[str] = []
-    for name in steps.program.steps:
-        node = steps.program.quantities[name]
-        if node.op == "copy" and not node.written:
-            copies.append(name)
+    nodes = steps.program.quantities
+    for are_copies, names in groupby(
+        steps.program.steps, lambda name: nodes[name].op == "copy" and not nodes[name].written
+    ):
+        if are_copies:
+            yield from renamed(steps, [*names])
             continue
-        yield from renamed(steps, copies)
-        copies = []
-        yield from step(steps, name)
-        yield from remarks.get(name, ())
-    yield from renamed(steps, copies)
+        for name in names:
+            yield from step(steps, name)
+            yield from remarks.get(name, ())
 
 
 def step(steps: Steps, name: str) -> Iterator[b.Block]:

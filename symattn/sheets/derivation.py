@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import zip_longest
+from itertools import chain, groupby, zip_longest
 from math import ceil
 
 from symattn.calculus.derivation import Derivation
@@ -154,16 +154,11 @@ def _side_by_side(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]
     rows = [_rows(line, shapes, TEXT) for line in lines]
     short = [row[0] for row in rows if len(row) == 1]
     columns = next((k for k in range(_BESIDE, 1, -1) if _together(short, k) <= TEXT + 1), 1)
-    run: list[b.Equation] = []
-    for row in [*rows, ()]:
-        if len(row) == 1 and columns > 1:
-            run += row
-            continue
-        if run:
-            yield b.Equations(tuple(run), columns)
-            run = []
-        if row:
-            yield b.Equations(tuple(row))
+    for is_short, run in groupby(rows, lambda row: len(row) == 1 and columns > 1):
+        if is_short:
+            yield b.Equations(tuple(chain(*run)), columns)
+        else:
+            yield from (b.Equations(tuple(row)) for row in run)
 
 
 def _together(equations: Sequence[b.Equation], columns: int) -> float:

@@ -31,7 +31,7 @@ from symattn.printers import blocks as b
 from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
-from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid
+from symattn.programs.entrywise import Compute, Entrywise, Keeps, LazyGrid, Scalars
 from symattn.programs.nodes import Node, Run, ancestors
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
@@ -42,12 +42,16 @@ from symattn.verdicts import Verdict
 # Formulas as scalars, on the one walk over a program.
 
 
-class FormulaScalars:
+class FormulaScalars(Scalars[syntax.Tree]):
     """Formulas as the scalars of :class:`~symattn.programs.entrywise.Entrywise`;
     ``number`` says how a number of the program is written."""
 
     def __init__(self, number: Callable[[Value], syntax.Tree]) -> None:
-        self.constant = number
+        self._number = number
+
+    def constant(self, value: Value) -> syntax.Tree:
+        """A number as it is written."""
+        return self._number(value)
 
     def total(self, items: Iterable[syntax.Tree]) -> syntax.Tree:
         """A flat sum."""
@@ -64,10 +68,6 @@ class FormulaScalars:
         """``-x``."""
         return syntax.Negative(x)
 
-    def divisor(self, y: syntax.Tree) -> syntax.Tree:
-        """Nothing is to be made ready."""
-        return y
-
     def quotient(self, x: syntax.Tree, divisor: syntax.Tree) -> syntax.Tree:
         """A fraction."""
         return syntax.Binary("/", x, divisor)
@@ -83,10 +83,6 @@ class FormulaScalars:
     def above(self, x: syntax.Tree, y: syntax.Tree) -> syntax.Tree:
         """Iverson's bracket."""
         return syntax.indicator(x, ">", y)
-
-    def is_positive(self, x: syntax.Tree) -> bool:
-        """The exact run has seen to that."""
-        return True
 
 
 _ZERO, _ONE = syntax.Literal("0"), syntax.Literal("1")

@@ -31,7 +31,7 @@ from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs import entrywise, nodes
-from symattn.programs.entrywise import Entrywise, Keeps, LazyGrid
+from symattn.programs.entrywise import Entrywise, Keeps, LazyGrid, Scalars
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
 
@@ -239,7 +239,7 @@ class Sizes:
         return int(min(float(ball.abs_upper()), EXPANDED.most * _BITS))
 
 
-class _Letters:
+class _Letters(Scalars[Expr]):
     """SymPy's expressions as the scalars of a program; :class:`NoClosedForm` for functions of
     numbers beyond :data:`~symattn.limits.ARGUMENT`."""
 
@@ -281,10 +281,6 @@ class _Letters:
     def above(self, x: Expr, y: Expr) -> Expr:
         self._need_short(x, y)
         return _above(x, y)
-
-    def is_positive(self, x: Expr) -> bool:
-        # What scales a masked score: of the case's numbers that was found out before.
-        return True
 
 
 class Largest(sympy.Function):  # type: ignore[misc]

@@ -58,11 +58,9 @@ def empty_table(exercise: Exercise) -> str:
 
 def _read_table(text: str, collector: Collector) -> None:
     """A table with one answer, or one student, in a row."""
-    rows = rows_of(text)
-    try:
-        _, head, comma = next(rows)
-    except StopIteration:
-        raise Malformed("expected a row of headings, found nothing") from None
+    if not (rows := rows_of(text)):
+        raise Malformed("expected a row of headings, found nothing")
+    _, head, comma = rows[0]
     names = [" ".join(cell.split()) for cell in head]
     known = {name.lower(): k for k, name in reversed([*enumerate(names)])}
     if "student" not in known:
@@ -70,15 +68,15 @@ def _read_table(text: str, collector: Collector) -> None:
         message += "student, version and one for each blank, such as S[0, 1]; found "
         raise Malformed(Fault("", message + short(", ".join(names)), 1))
     columns = _AnswerColumns(collector, names, known)
-    for line, row, _ in rows:
+    for line, row, _ in rows[1:]:
         if any(cell.strip() for cell in row):
             columns.take(line, row, comma)
 
 
-def rows_of(text: str) -> Iterator[tuple[int, list[str], bool]]:
+def rows_of(text: str) -> list[tuple[int, list[str], bool]]:
     """The rows of a table in CSV with their lines, and whether it writes decimals with a comma.
 
-    >>> list(rows_of("student;answer\\nAda;0,5\\n"))
+    >>> rows_of("student;answer\\nAda;0,5\\n")
     [(1, ['student', 'answer'], True), (2, ['Ada', '0,5'], True)]
     """
     first, _, rest = text.partition("\n")
@@ -87,31 +85,21 @@ def rows_of(text: str) -> Iterator[tuple[int, list[str], bool]]:
         text, skipped, delimiter = rest, 1, separator[1]
     else:
         delimiter = next((mark for mark in (";", "\t") if mark in first), ",")
+    rows, line = [], skipped + 1
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    while True:
-        line = lines.line_num + skipped + 1
-        try:
-            with _cells_of_any_length():
-                row = next(lines)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise Malformed(Fault("", f"not valid CSV: {error}", line)) from None
-        if row:
-            yield line, row, delimiter == ";"
-
-
-@contextmanager
-def _cells_of_any_length() -> Iterator[None]:
-    """A block in which no cell is too long to be read: what is in one is told at its place.
-
-    The limit is that of the process, and a file is not longer than this.
-    """
+    # No cell is too long to be read: what is in one is told at its place. The limit is that of
+    # the process, and a file is not longer than this.
     before = csv.field_size_limit(BYTES.most)
     try:
-        yield
+        for row in lines:
+            if row:
+                rows.append((line, row, delimiter == ";"))
+            line = lines.line_num + skipped + 1
+    except csv.Error as error:
+        raise Malformed(Fault("", f"not valid CSV: {error}", line)) from None
     finally:
         csv.field_size_limit(before)
+    return rows
 
 
 class _AnswerColumns:
@@ -254,13 +242,13 @@ _TAKEN = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|index|readme)\Z")
 
 @dataclass(frozen=True)
 class GradebookRow:
-    """One student in the table, as plain data; ``parts`` are the points by quantity,
+    """One student in the table, as plain data: the points ``of`` how many, ``parts`` by quantity,
     ``counts`` how many answers are what, ``slips`` those that have a name."""
 
     student: str
     version: int
     points: Fraction
-    most: int
+    of: int
     parts: dict[str, Fraction]
     counts: dict[Outcome, int]
     slips: tuple[str, ...]
@@ -286,7 +274,7 @@ def row(feedback: Feedback) -> GradebookRow:
         student=judged.script.student,
         version=judged.script.version,
         points=feedback.points,
-        most=most(judged),
+        of=most(judged),
         parts={part.quantity: scheme.of_part(part, marks) for part, marks in judged.parts},
         counts={outcome: judged.count(outcome) for outcome in OUTCOMES},
         slips=tuple(feedback.say.again(slip.phrase) for slip in judged.slips),
@@ -309,7 +297,7 @@ def csv_line(row: GradebookRow, file: str) -> str:
         spreadsheet(row.student),
         row.version,
         points_text(row.points),
-        row.most,
+        row.of,
         *(points_text(points) for points in row.parts.values()),
         *(row.counts[outcome] for outcome in OUTCOMES),
         spreadsheet("; ".join(row.slips)),
@@ -329,14 +317,9 @@ def as_dict(rows: Sequence[GradebookRow], refused: Iterable[str]) -> dict[str, A
     return {
         "students": [
             {
-                "student": row.student,
-                "version": row.version,
+                **vars(row),
                 "points": str(row.points),
-                "of": row.most,
                 "parts": {name: str(points) for name, points in row.parts.items()},
-                "counts": row.counts,
-                "slips": list(row.slips),
-                "answers": row.answers,
             }
             for row in rows
         ],

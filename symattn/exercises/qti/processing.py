@@ -28,7 +28,7 @@ from symattn.expressions.elementary import ELEMENTARY, Elementwise
 from symattn.numbers import rounding
 from symattn.numbers.reading import MASKED, Masked
 from symattn.numbers.values import Value
-from symattn.programs.entrywise import Entrywise, LazyGrid, grid
+from symattn.programs.entrywise import Entrywise, LazyGrid, Scalars, grid
 from symattn.programs.nodes import Node, Run
 from symattn.solution.entries import EntryValue
 
@@ -69,7 +69,7 @@ Expression = float | Variable | Place | Operation
 _FUNCTIONS = {x: (row.qti, getattr(math, x)) for x, row in ELEMENTARY.items() if row.qti}
 
 
-class Answers:
+class Answers(Scalars[Expression]):
     """The arithmetic of expressions; see :class:`~symattn.programs.entrywise.Scalars`."""
 
     def constant(self, value: Value) -> Expression:
@@ -93,10 +93,6 @@ class Answers:
     def negative(self, x: Expression) -> Expression:
         """The product with -1."""
         return _product(-1.0, x)
-
-    def divisor(self, y: Expression) -> Expression:
-        """``y`` itself."""
-        return y
 
     def quotient(self, x: Expression, divisor: Expression) -> Expression:
         """The quotient."""
