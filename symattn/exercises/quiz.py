@@ -80,6 +80,11 @@ def element(name: str, content: object) -> str:
     return f"<{name}>{html_text(str(content))}</{name}>"
 
 
+def elements(fields: Mapping[str, object]) -> Iterator[str]:
+    """An element for each field, by its name."""
+    return (element(name, value) for name, value in fields.items())
+
+
 def plain(name: str, text: str) -> str:
     """An element with plain text."""
     return f"<{name}><text>{html_text(text)}</text></{name}>"
@@ -260,8 +265,11 @@ class QuestionText:
         return tokens
 
 
-#: Lines of the box to write in.
-_LINES = 30
+#: How an essay is written: lines of the box, files beside it.
+_ESSAY: Mapping[str, object] = {
+    "penalty": 0, "hidden": 0, "idnumber": "", "responseformat": "editorfilepicker",
+    "responserequired": 0, "responsefieldlines": 30, "attachments": 1, "attachmentsrequired": 0,
+}  # fmt: skip
 
 
 def essay(exercise: Exercise, say: Language = ENGLISH) -> str:
@@ -285,14 +293,7 @@ def essay(exercise: Exercise, say: Language = ENGLISH) -> str:
             rich("questiontext", text),
             rich("generalfeedback", working),
             element("defaultgrade", exercise.points),
-            "<penalty>0</penalty>",
-            "<hidden>0</hidden>",
-            "<idnumber></idnumber>",
-            "<responseformat>editorfilepicker</responseformat>",
-            "<responserequired>0</responserequired>",
-            element("responsefieldlines", _LINES),
-            "<attachments>1</attachments>",
-            "<attachmentsrequired>0</attachmentsrequired>",
+            *elements(_ESSAY),
             rich("graderinfo", working),
             rich("responsetemplate", ""),
         ],
@@ -383,8 +384,7 @@ class _ClozeQuestion:
         yield rich("questiontext", self._questiontext())
         feedback = [*self.text.right_answers(self._near), web.printed(solution)]
         yield rich("generalfeedback", "\n".join(feedback))
-        yield element("penalty", "0.3333333")
-        yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
+        yield from elements({"penalty": "0.3333333", "hidden": 0, "idnumber": ""})
 
     def _questiontext(self) -> str:
         blocks = self.text.opening(self.text.given_numbers())

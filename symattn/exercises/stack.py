@@ -535,9 +535,8 @@ class _StackQuestion:
         yield quiz.plain("name", quiz.title(self.first, version=False))
         yield quiz.rich("questiontext", self._questiontext())
         yield quiz.rich("generalfeedback", self._generalfeedback())
-        yield quiz.element("defaultgrade", self.first.points)
-        yield quiz.element("penalty", _PENALTY)
-        yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
+        fields = {"defaultgrade": self.first.points, "penalty": _PENALTY, "hidden": 0}
+        yield from quiz.elements(fields | {"idnumber": ""})
         yield quiz.plain("stackversion", str(_STACK))
         yield quiz.code("questionvariables", self.variables())
         yield quiz.rich("specificfeedback", "")
@@ -547,7 +546,7 @@ class _StackQuestion:
         yield quiz.rich("prtcorrect", web.paragraph((say("Correct."),)))
         yield quiz.rich("prtpartiallycorrect", web.paragraph((say("Partly correct."),)))
         yield quiz.rich("prtincorrect", web.paragraph((say("Incorrect."),)))
-        yield from (quiz.element(name, value) for name, value in _SETTINGS.items())
+        yield from quiz.elements(_SETTINGS)
         yield from map(self._input, self.chain.parts)
         yield from map(self._tree, self.chain.parts)
         for seed, _ in enumerate(self.chain.exercises, 1):
@@ -580,7 +579,7 @@ class _StackQuestion:
     def _input(self, k: int) -> str:
         kind = "numerical" if self.chain.nodes[k].grid == (1, 1) else "matrix"
         fields = {"name": f"ans{k}", "type": kind, "tans": f"ta_{k}", **_INPUT}
-        return _element("input", _elements(fields))
+        return _element("input", quiz.elements(fields))
 
     def _tree(self, k: int) -> str:
         nodes = [*self._nodes(k)]
@@ -591,7 +590,7 @@ class _StackQuestion:
             self._node(k, place, *node, place + 1 if place + 1 < len(nodes) else -1)
             for place, node in enumerate(nodes)
         )
-        return _element("prt", [*_elements(fields), code, *printed])
+        return _element("prt", [*quiz.elements(fields), code, *printed])
 
     def _node(
         self, k: int, place: int, test: str, score: float, remark: b.Line, otherwise: int
@@ -599,14 +598,14 @@ class _StackQuestion:
         """A node that tests an answer: with its score if it holds, else on to another."""
         fields: dict[str, object] = {"name": place, "description": "", "answertest": "AlgEquiv"}
         fields |= {"sans": test, "tans": "true", "testoptions": "", "quiet": 1}
-        inside = [*_elements(fields)]
+        inside = [*quiz.elements(fields)]
         branches: tuple[tuple[str, float, int, b.Line], ...]
         branches = (("true", score, -1, remark), ("false", 0, otherwise, ()))
         for branch, points, then, line in branches:
             note = _note(k, place, branch == "true")
             values = {"scoremode": "=", "score": f"{points:g}", "penalty": _penalty(points)}
             values |= {"nextnode": then, "answernote": note}
-            inside += _elements({f"{branch}{name}": value for name, value in values.items()})
+            inside += quiz.elements({f"{branch}{name}": value for name, value in values.items()})
             feedback = web.paragraph(line) if line else ""
             inside.append(quiz.rich(f"{branch}feedback", feedback))
         return _element("node", inside)
@@ -616,11 +615,13 @@ class _StackQuestion:
     def _questiontests(self) -> Iterator[str]:
         trials = [Trial(self.chain, exercise) for exercise in self.chain.exercises]
         for case, (answers, (letter, description)) in enumerate(_TESTS.items(), 1):
-            inside = [*_elements({"testcase": case, "description": description})]
+            inside = [*quiz.elements({"testcase": case, "description": description})]
             for k in self.chain.parts:
                 # The right digits are symattn's own: Maxima's are checked against them.
                 value = self._right(k) if answers == "right" else f"{letter}_{k}"
-                inside.append(_element("testinput", _elements({"name": f"ans{k}", "value": value})))
+                inside.append(
+                    _element("testinput", quiz.elements({"name": f"ans{k}", "value": value}))
+                )
             outcomes = [trial.outcomes(answers) for trial in trials]
             for k in self.chain.parts:
                 common = {outcome[k] for outcome in outcomes}
@@ -646,11 +647,7 @@ class _StackQuestion:
             "expectedpenalty": _penalty(score),
             "expectedanswernote": _note(k, place, outcome is not None),
         }
-        return _element("expected", _elements(fields))
-
-
-def _elements(fields: Mapping[str, object]) -> Iterator[str]:
-    return (quiz.element(name, value) for name, value in fields.items())
+        return _element("expected", quiz.elements(fields))
 
 
 def _element(name: str, inside: Iterable[str]) -> str:

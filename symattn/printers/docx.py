@@ -398,7 +398,7 @@ def document(sheet: b.Sheet) -> bytes:
         name: Template((_PARTS / file).read_text("utf-8")).substitute(values).encode()
         for name, file in _FILES.items()
     }
-    return _packed(written | {_DOCUMENT: text.encode()} | parts)
+    return packed(written | {_DOCUMENT: text.encode()} | parts)
 
 
 def bound(documents: Sequence[bytes]) -> bytes:
@@ -409,7 +409,7 @@ def bound(documents: Sequence[bytes]) -> bytes:
     >>> text.count("<w:body>"), text.count('<w:type w:val="oddPage"/>')
     (1, 2)
     """
-    packages = list(map(_unpacked, documents))
+    packages = list(map(unpacked, documents))
     *most, last = (
         # No two drawings have the same number.
         parts[_DOCUMENT].decode().removeprefix(_BEGIN).removesuffix(_END)
@@ -417,7 +417,7 @@ def bound(documents: Sequence[bytes]) -> bytes:
         for number, parts in enumerate(packages, 1)
     )  # fmt: skip
     ended = "".join(map(_ended, most))
-    return _packed(packages[0] | {_DOCUMENT: f"{_BEGIN}{ended}{last}{_END}".encode()})
+    return packed(packages[0] | {_DOCUMENT: f"{_BEGIN}{ended}{last}{_END}".encode()})
 
 
 def _ended(body: str) -> str:
@@ -426,19 +426,21 @@ def _ended(body: str) -> str:
     return f'{before}<w:p><w:pPr><w:pStyle w:val="Gap"/>{start}{section}</w:pPr></w:p>'
 
 
-def _packed(parts: Mapping[str, bytes]) -> bytes:
+def packed(parts: Mapping[str, bytes], rights: int = 0) -> bytes:
+    """Parts by their names as an archive, that tells nothing of when and where it was made."""
     file = BytesIO()
     with ZipFile(file, "w") as package:
         for name, data in parts.items():
             info = ZipInfo(name, _DATE)
             # As on other systems.
             info.create_system = 3
-            info.compress_type = ZIP_DEFLATED
+            info.compress_type, info.external_attr = ZIP_DEFLATED, rights
             package.writestr(info, data)
     return file.getvalue()
 
 
-def _unpacked(document: bytes) -> dict[str, bytes]:
+def unpacked(document: bytes) -> dict[str, bytes]:
+    """The parts of an archive by their names."""
     with ZipFile(BytesIO(document)) as package:
         return {name: package.read(name) for name in package.namelist()}
 

@@ -40,37 +40,25 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
             continue
         weights = f.typeset_name(name)
         row = indexed(weights, "i")
-        jacobian = _JACOBIAN
+        products = t.row(t.UprightName("diag", True), f.bracketed(row))
+        products += t.row(t.sign("−"), t.index(row, above=f.TOP), row)
         yield b.Heading(say("The softmax Jacobian of {weights}",
                             weights=b.Math(weights)), 2)  # fmt: skip
         sentence: b.Line = say(
             "A row of weights depends only on its own row of scores: {entry}, that is, "
             "{matrix}. Each row and each column of {jacobian} sums to 0.",
             entry=b.Math(t.row(t.Styled(True, definitions.jacobian(node, steps.named)))),
-            matrix=b.Math(
-                t.row(
-                    jacobian,
-                    t.EQUALS,
-                    t.UprightName("diag", True),
-                    f.bracketed(row),
-                    t.sign("−"),
-                    t.index(row, above=f.TOP),
-                    row,
-                )
-            ),
-            jacobian=b.Math(jacobian),
+            matrix=b.Math(_JACOBIAN + t.EQUALS + products),
+            jacobian=b.Math(_JACOBIAN),
         )
         if steps.settings.commands:
             command = b.Code("symattn derive softmax-jacobian")
             sentence += (" ", *say("For any size: {command}.", command=command))
         yield b.Paragraph(sentence)
         if node.grid[1] > _MAX_KEYS:
-            yield b.Paragraph(
-                say(
-                    "The matrices are omitted here, since there are {keys} keys.",
-                    keys=str(node.grid[1]),
-                )
-            )
+            keys = str(node.grid[1])
+            sentence = say("The matrices are omitted here, since there are {keys} keys.", keys=keys)
+            yield b.Paragraph(sentence)
             continue
         rows = range(steps.rows_shown(node))
         worked = [i for i in steps.rows_worked(node) if i in rows]
@@ -280,26 +268,24 @@ def _kinks(steps: Steps) -> Iterator[b.Block]:
         if name in FUNCTIONS and FUNCTIONS[name].kink:
             used[name] = FUNCTIONS[name].kink
     for name, kink in used.items():
-        yield b.Paragraph(
-            steps.say(
-                "Where {function} has no derivative, its gradient is taken to be {kink}.",
-                function=b.Code(name),
-                kink=steps.say.again(kink),
-            )
+        sentence: b.Line = steps.say(
+            "Where {function} has no derivative, its gradient is taken to be {kink}.",
+            function=b.Code(name),
+            kink=steps.say.again(kink),
         )
+        yield b.Paragraph(sentence)
 
 
 def _places(steps: Steps) -> Iterator[b.Block]:
     """Yield what is meant by the gradient of an index, where one is shown."""
     gradients = [steps.program.gradients[name] for name in _stages(steps)]
     if any(node.op == "scatter" for node in ancestors(gradients)):
-        yield b.Paragraph(
-            steps.say(
-                "{scatter} has {matrix} where it was taken from, and 0 elsewhere.",
-                scatter=b.Math(f.typeset(syntax.Call("scatter", (syntax.Name("X"),)))),
-                matrix=b.Math(t.letters("X")),
-            )
+        sentence: b.Line = steps.say(
+            "{scatter} has {matrix} where it was taken from, and 0 elsewhere.",
+            scatter=b.Math(f.typeset(syntax.Call("scatter", (syntax.Name("X"),)))),
+            matrix=b.Math(t.letters("X")),
         )
+        yield b.Paragraph(sentence)
 
 
 #: ``dX``, and what is short for.
@@ -344,14 +330,13 @@ def _gradient_work(steps: Steps, node: Node, weights: Node | None) -> Iterator[b
         yield b.Equations(tuple(steps.worked(node, [(row, 0)])))
         if weights is not None and _moves_nothing(steps, weights):
             flow = b.Math(steps.name(_flow(steps, weights)))
-            yield b.Paragraph(
-                steps.say(
-                    "Every entry of {name} is exactly 0: all entries in a row of {flow} are "
-                    "equal, and the weights of a row always sum to 1, so moving weight from "
-                    "one key to another changes nothing.",
-                    name=name, flow=flow,
-                )
+            sentence = steps.say(
+                "Every entry of {name} is exactly 0: all entries in a row of {flow} are "
+                "equal, and the weights of a row always sum to 1, so moving weight from "
+                "one key to another changes nothing.",
+                name=name, flow=flow,
             )  # fmt: skip
+            yield b.Paragraph(sentence)
         else:
             yield b.Paragraph(steps.say("Every entry of {name} is exactly 0.", name=name))
     else:
@@ -386,13 +371,12 @@ def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
             zero.add(later.serial)
             formulas.append(steps.formula(steps.name(later), later) + t.EQUALS + t.number("0"))
     if formulas:
-        yield b.Paragraph(
-            steps.say(
-                "Since {name} is 0, so is every entry of these: {formulas}.",
-                name=b.Math(steps.name(node)),
-                formulas=b.joined(map(b.Math, formulas)),
-            )
+        sentence: b.Line = steps.say(
+            "Since {name} is 0, so is every entry of these: {formulas}.",
+            name=b.Math(steps.name(node)),
+            formulas=b.joined(map(b.Math, formulas)),
         )
+        yield b.Paragraph(sentence)
 
 
 def _equal_operand(steps: Steps, node: Node) -> Node | None:

@@ -487,12 +487,11 @@ def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:
         sources.setdefault(source, []).append(f.typeset_name(name))
     for source, aliases in sources.items():
         chain = t.joined([*aliases, source], t.EQUALS)
-        yield b.Paragraph(
-            steps.say(
-                "Nothing to compute in {chain}: the same matrix under another name.",
-                chain=b.Math(chain),
-            )
+        sentence = steps.say(
+            "Nothing to compute in {chain}: the same matrix under another name.",
+            chain=b.Math(chain),
         )
+        yield b.Paragraph(sentence)
 
 
 def role(program: Program, node: Node, say: Language) -> str:

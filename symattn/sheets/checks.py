@@ -134,17 +134,16 @@ def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     """The table of the cross-check, and which of SymPy's formulas came to the figures."""
     say = steps.say
     yield b.Heading(say("Cross-check"))
-    yield b.Paragraph(
-        say(
-            "NumPy recomputed every quantity in 64-bit floats from the text of the steps, "
-            "using the definitions printed above as code, and the gradients also by complex "
-            "steps. {ulp}: largest distance from the exact value in units in the last place. "
-            "{scaled}: that distance divided by the bound given by the magnitudes of all "
-            "terms; up to 1 is rounding, more would be an error.",
-            ulp=b.Strong("ulp"),
-            scaled=b.Strong(say.text("scaled")),
-        )
+    sentence = say(
+        "NumPy recomputed every quantity in 64-bit floats from the text of the steps, "
+        "using the definitions printed above as code, and the gradients also by complex "
+        "steps. {ulp}: largest distance from the exact value in units in the last place. "
+        "{scaled}: that distance divided by the bound given by the magnitudes of all "
+        "terms; up to 1 is rounding, more would be an error.",
+        ulp=b.Strong("ulp"),
+        scaled=b.Strong(say.text("scaled")),
     )
+    yield b.Paragraph(sentence)
     yield _table(verification, say)
     for doubt, quantities in verification.doubts.items():
         undecided = b.Strong(say.text("Not decided by floats:"))

@@ -163,17 +163,8 @@ def _side_by_side(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]
 
 def _together(equations: Sequence[b.Equation], columns: int) -> float:
     """Return how wide equations get in so many columns, in em."""
-    return (
-        sum(
-            sum(
-                max(map(width, column), default=0.0)
-                for column in zip(*equations[k::columns], strict=True)
-            )
-            for k in range(columns)
-        )
-        + 1.4 * columns
-        + (columns - 1)
-    )
+    sides = (side for k in range(columns) for side in zip(*equations[k::columns], strict=True))
+    return sum(max(map(width, side)) for side in sides) + 2.4 * columns - 1
 
 
 def _rows(line: str, shapes: Shapes, room: float) -> list[b.Equation]:
@@ -364,16 +355,11 @@ def _place(number: int) -> str:
 def _ranges(numbers: list[int]) -> b.Line:
     """Numbers of lines in order as links, three or more neighbours as a range:
     ``1, 3 to 6 and 8``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
     groups: list[b.Line] = []
-    for run in runs:
-        first, *rest = (b.Link(str(number), _place(number)) for number in run)
-        groups += [(first, " to ", rest[-1])] if len(run) > 2 else [(first,), *((x,) for x in rest)]
+    # Of neighbours each is as far from its place as the others.
+    for _, run in groupby(enumerate(numbers), lambda item: item[1] - item[0]):
+        first, *rest = (b.Link(str(number), _place(number)) for _, number in run)
+        groups += [(first, " to ", rest[-1])] if len(rest) > 1 else [(x,) for x in (first, *rest)]
     *before, last = groups
     return (*b.joined(before), *([" and "] if before else []), *last)
 

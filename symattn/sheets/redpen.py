@@ -59,13 +59,12 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
     if not audit.count(Verdict.REFUTED):
         yield b.Paragraph(say("Nothing to correct."))
         return
-    yield b.Paragraph(
-        say(
-            "A struck-out figure is wrong at the places printed; the correct one is beside it. A "
-            "root is an error of its own; a propagated error comes out right once its roots are "
-            "corrected."
-        )
+    marked = say(
+        "A struck-out figure is wrong at the places printed; the correct one is beside it. A "
+        "root is an error of its own; a propagated error comes out right once its roots are "
+        "corrected."
     )
+    yield b.Paragraph(marked)
     if audit.causes:
         yield b.Heading(say("Causes"))
     # Numbered as the marks at the figures are.

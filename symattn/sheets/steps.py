@@ -234,13 +234,12 @@ class Steps:
     def _cut(self, node: Node) -> Iterator[b.Block]:
         """Return what is said where entries are too long to be worked out."""
         if node.serial in self.shown.worked.too_long:
-            yield b.Paragraph(
-                self.say(
-                    "Entries of {name} are too long to be worked out here: as steps of their own, "
-                    "parts of it would be shown one by one.",
-                    name=b.Math(self.name(node)),
-                )
+            sentence = self.say(
+                "Entries of {name} are too long to be worked out here: as steps of their own, "
+                "parts of it would be shown one by one.",
+                name=b.Math(self.name(node)),
             )
+            yield b.Paragraph(sentence)
 
     def rows_worked(self, node: Node) -> list[int]:
         """The most telling row of a quantity, in a full sheet all rows."""

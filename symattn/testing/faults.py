@@ -468,16 +468,14 @@ def _named(fits: list[_Fit], parts: tuple[str, ...]) -> Iterator[KernelCause]:
     sizes = {fit: max(fit.mean[name] for name in parts) for fit in fits}
     best = min(sizes.values())
     alike = [fit for fit in fits if sizes[fit] <= 4 * best + 2.0**-20]
-    kinds = {fit.fault.phrase: fit.fault.kind for fit in alike}
-    phrases = [*kinds]
+    phrases = [*dict.fromkeys(fit.fault.phrase for fit in alike)]
     if len(phrases) > _MOST_ALIKE:
         # Of each kind one stands for others, which differ in a number.
-        first_of = {kind: name for name, kind in reversed(kinds.items())}
-        many = [*kinds.values()]
+        of_kind: dict[str, dict[str, None]] = {}
+        for fit in alike:
+            of_kind.setdefault(fit.fault.kind, {})[fit.fault.phrase] = None
         phrases = [
-            f"{name} (or the like)" if many.count(kind) > 1 else name
-            for name, kind in kinds.items()
-            if first_of[kind] == name
+            f"{first} (or the like)" if others else first for first, *others in of_kind.values()
         ]
     if len(phrases) <= _MOST_ALIKE:
         first = alike[0]

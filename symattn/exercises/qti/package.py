@@ -5,11 +5,9 @@ A package of the same exercise has the same bytes: nothing in it tells when it w
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from symattn.exercises import questions, quiz
 from symattn.exercises.exercise import Exercise, Part
@@ -18,6 +16,7 @@ from symattn.exercises.qti.processing import Blanks, Processing
 from symattn.exercises.qti.vocabulary import Vocabulary, written
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
+from symattn.printers.docx import packed
 from symattn.printers.web import Platform
 
 # -- the item of an exercise -------------------------------------------------------------
@@ -157,23 +156,16 @@ class _Essay(_Item):
         )
         marker = self.v("rubric-block", self.v.body(working), view="scorer", use="scoring")
         text = _ON.printed(questions.derivations(self.exercise, self.say))
+        worth = {"normal_maximum": self.exercise.points, "external_scored": "human"}
         return self.document(
             self.v.declared("response", "ANSWER", "string"),
-            self.v.declared(
-                "outcome",
-                "SCORE",
-                "float",
-                normal_maximum=self.exercise.points,
-                external_scored="human",
-            ),
+            self.v.declared("outcome", "SCORE", "float", **worth),
             self.v("item-body", "\n".join([text, box, marker])),
         )
 
 
 # -- package -----------------------------------------------------------------------------
 
-#: When all files of a package were made: as early as an archive can say.
-_MADE = (1980, 1, 1, 0, 0, 0)
 #: Files are read by their owner and everybody else.
 _RIGHTS = 0o100644 << 16
 
@@ -184,13 +176,7 @@ def archive(files: Mapping[str, str]) -> bytes:
     >>> archive({"a": "b"}) == archive({"a": "b"})
     True
     """
-    made = io.BytesIO()
-    with ZipFile(made, "w", ZIP_DEFLATED) as whole:
-        for name, text in files.items():
-            entry = ZipInfo(name, _MADE)
-            entry.compress_type, entry.external_attr = ZIP_DEFLATED, _RIGHTS
-            whole.writestr(entry, text.encode())
-    return made.getvalue()
+    return packed({name: text.encode() for name, text in files.items()}, _RIGHTS)
 
 
 def package(name: str, title: str, items: Mapping[str, str], vocabulary: Vocabulary) -> bytes:
@@ -198,8 +184,8 @@ def package(name: str, title: str, items: Mapping[str, str], vocabulary: Vocabul
     a test that draws one of them.
 
     >>> from symattn.exercises.qti.vocabulary import QTI_3
-    >>> made = package("x", "An exercise", {"x-01": "<qti-assessment-item/>"}, QTI_3)
-    >>> ZipFile(io.BytesIO(made)).namelist()
+    >>> from symattn.printers.docx import unpacked
+    >>> [*unpacked(package("x", "An exercise", {"x-01": "<qti-assessment-item/>"}, QTI_3))]
     ['imsmanifest.xml', 'test.xml', 'items/item-x-01.xml']
     """
     paths = {identifier(item): f"items/{identifier(item)}.xml" for item in items}
@@ -232,22 +218,11 @@ def _resource(name: str, kind: str, path: str, *depends: str) -> str:
 def _test(name: str, title: str, paths: Mapping[str, str], v: Vocabulary) -> str:
     one = v("selection", select=1) if len(paths) > 1 else ""
     refs = (v("assessment-item-ref", identifier=x, href=path) for x, path in paths.items())
-    section = v(
-        "assessment-section",
-        v("item-session-control", max_attempts=0, show_feedback="true"),
-        one,
-        *refs,
-        identifier="section",
-        title=title,
-        visible="false",
-    )
-    part = v(
-        "test-part",
-        section,
-        identifier="part",
-        navigation_mode="linear",
-        submission_mode="individual",
-    )
+    control = v("item-session-control", max_attempts=0, show_feedback="true")
+    named = {"identifier": "section", "title": title, "visible": "false"}
+    section = v("assessment-section", control, one, *refs, **named)
+    modes = {"navigation_mode": "linear", "submission_mode": "individual"}
+    part = v("test-part", section, identifier="part", **modes)
     total = v("sum", v("test-variables", variable_identifier="SCORE"))
     score = v.declared("outcome", "SCORE", "float")
     summed = v("outcome-processing", v("set-outcome-value", total, identifier="SCORE"))
