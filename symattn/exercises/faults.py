@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import islice, product, takewhile
+from itertools import chain, islice, product, takewhile
 from string import ascii_lowercase
 from typing import TypeVar
 
@@ -335,13 +335,9 @@ def mask_names(case: Case) -> set[str]:
     program = case.program
     steps = ancestors(program.quantities[name] for name in program.steps)
     masks = {node.operands[1].serial for node in steps if node.op == "hide"}
-    others = {
-        x.serial
-        for node in steps
-        for place, x in enumerate(node.operands)
-        if not (node.op == "hide" and place == 1)
-    }
-    return {name for name in program.given if program.quantities[name].serial in masks - others}
+    operands = (node.operands[:1] if node.op == "hide" else node.operands for node in steps)
+    masks -= {x.serial for x in chain(*operands)}
+    return {name for name in program.given if program.quantities[name].serial in masks}
 
 
 def visible_faults(

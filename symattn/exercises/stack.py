@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -329,9 +328,10 @@ class Trial:
     def __init__(self, chain: VersionChain, exercise: Exercise) -> None:
         self._chain, self._case = chain, exercise.case
         self._right = self._computed(lambda k, value: value)
+        steps = self._steps()
         #: What common faults make of each part.
         self._faulty = {
-            k: [self._value(fault.nodes[part.quantity]) for fault in chain.faults[k]]
+            k: [steps[fault.nodes[part.quantity]] for fault in chain.faults[k]]
             for k, part in chain.parts.items()
         }
 
@@ -348,36 +348,34 @@ class Trial:
             given = {k: moved(value, nonsense(k)) for k, value in given.items()}
         elif answers == "faults":
             given = {k: [*self._faulty[k], value][0] for k, value in given.items()}
+        steps, nodes = self._steps(), self._chain.nodes
         rounded = {k: self._rounded(k, answer) for k, answer in given.items()}
-        return {k: self._outcome(k, rounded) for k in self._chain.parts}
+        steps.put.update((nodes[k].serial, answer) for k, answer in rounded.items())
+        return {k: self._outcome(k, rounded[k], steps[nodes[k]]) for k in self._chain.parts}
+
+    def _steps(self) -> Steps[Matrix]:
+        return Steps(FloatOperations(), self._case, numbers)
 
     def _computed(self, change: Callable[[int, Matrix], Matrix]) -> dict[int, Matrix]:
         """The parts one after the other, each from those before as they were changed."""
-        values: dict[int, Matrix] = {}
+        steps, values = self._steps(), dict[int, Matrix]()
         for k in self._chain.order:
-            values[k] = change(k, self._follows(k, values))
+            node = self._chain.nodes[k]
+            values[k] = steps.put[node.serial] = change(k, steps[node])
         return values
-
-    def _follows(self, k: int, known: Mapping[int, Matrix]) -> Matrix:
-        nodes = self._chain.nodes
-        return self._value(nodes[k], {nodes[j].serial: known[j] for j in self._chain.sources[k]})
-
-    def _value(self, node: Node, known: Mapping[int, Matrix] = MappingProxyType({})) -> Matrix:
-        steps: Steps[Matrix] = Steps(FloatOperations(), self._case, numbers)
-        steps.put.update(known)
-        return steps[node]
 
     def _rounded(self, k: int, value: Matrix) -> Matrix:
         return np.asarray(np.round(value, self._chain.parts[k].places))
 
-    def _outcome(self, k: int, answers: Mapping[int, Matrix]) -> int | None:
-        follows = [self._follows(k, answers)] if self._chain.sources[k] else []
-        truths = [self._right[k], *follows, *self._faulty[k]]
+    def _outcome(self, k: int, answer: Matrix, follows: Matrix) -> int | None:
+        truths = [self._right[k], *self._faulty[k]]
+        if self._chain.sources[k]:
+            truths.insert(1, follows)
         tolerance = float(self._chain.parts[k].tolerance)
         places = (
             place
             for place, truth in enumerate(truths)
-            if np.allclose(answers[k], truth, rtol=0, atol=tolerance)
+            if np.allclose(answer, truth, rtol=0, atol=tolerance)
         )
         return next(places, None)
 

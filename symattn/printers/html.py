@@ -140,17 +140,15 @@ def _contents(named: list[tuple[str, b.Block]], say: Language) -> str:
     headings = [(name, block) for name, block in named if isinstance(block, b.Heading)]
     if len(headings) < _LONG:
         return ""
+    sections: list[list[str]] = []
+    for name, heading in headings:
+        if heading.level == 1 or not sections:
+            sections.append([])
+        sections[-1].append(f'<a href="#{name}">{line(heading.text)}</a>')
     items = ""
-    inside = False
-    for place, (name, heading) in enumerate(headings):
-        nested = heading.level > 1 and place > 0
-        if nested != inside:
-            items += "<ol>" if nested else "</li></ol></li>"
-        elif place:
-            items += "</li>"
-        inside = nested
-        items += f'<li><a href="#{name}">{line(heading.text)}</a>'
-    items += "</li></ol></li>" if inside else "</li>"
+    for first, *others in sections:
+        below = "".join(f"<li>{link}</li>" for link in others)
+        items += f"<li>{first}{f'<ol>{below}</ol>' if below else ''}</li>"
     name = html_text(say.text("Contents"))
     return (
         f'<nav aria-label="{name}"><details class="contents"><summary>{name}</summary>'

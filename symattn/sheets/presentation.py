@@ -73,8 +73,8 @@ class FormulaScalars(Scalars[syntax.Tree]):
         return syntax.Binary("/", x, divisor)
 
     def function(self, name: Elementwise, x: syntax.Tree) -> syntax.Tree:
-        """A root, or a function by its name."""
-        return syntax.Call("sqrt", (x,)) if name == "sqrt" else syntax.Call(name, (x,))
+        """A function by its name."""
+        return syntax.Call(name, (x,))
 
     def largest(self, items: Sequence[syntax.Tree], *, to_first: bool) -> syntax.Tree:
         """The largest, written out."""
