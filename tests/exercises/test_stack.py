@@ -248,3 +248,10 @@ def test_what_is_no_question():
     other = replace(exercise(library.load("cat-sat-mat-causal")), version=2)
     with pytest.raises(Malformed, match="version 2 has other steps"):
         stack([exercise(case), other])
+
+
+def test_letters_that_nobody_asks_for() -> None:
+    """Where no gradient is asked for the one that flows in may be of letters."""
+    made = stack([exercise(library.load("cross-attention"), "forward")])
+    assert "v_upstream" not in made
+    assert "<qtest>" in made
