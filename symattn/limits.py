@@ -100,12 +100,14 @@ SIGNS = Limit(20_000, "{found} characters on a page; at most {most} are read")
 DRAWN = Limit(4_000_000, "{found} bytes or more of drawing on its pages; at most {most} are read")
 SET = Limit(400_000, "{found} characters or more; at most {most} are read")
 BRACKETS = Limit(1000, "{found} brackets or rules on a page; at most {most} are read")
-#: Of a Word document the parts, what is unpacked of those that are read, in bytes, and in one
-#: of them the characters of text, the elements and their nesting.
+#: Of a Word document the parts, what is unpacked of those that are read, in bytes, and of all
+#: where it is written again; and in one of them the characters of text, the elements and their
+#: nesting.
 PARTS = Limit(10_000, "a file of {found} parts; at most {most} are read")
 UNPACKED = Limit(
     24_000_000, "the text of the document unpacks to more than {most} bytes, which are read at most"
 )
+COPIED = Limit(200_000_000, "its parts are more than {most} bytes, which are written at most")
 LETTERS = Limit(4_000_000, "more than {most} characters of text; split the document")
 ELEMENTS = Limit(500_000, "more than {most} elements; split the document")
 XML_NESTING = Limit(200, "elements nested deeper than {most}")

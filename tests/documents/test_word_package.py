@@ -18,7 +18,7 @@ from symattn.documents.files import article
 from symattn.documents.passages import passages
 from symattn.documents.word import elements, package
 from symattn.errors import Malformed
-from symattn.limits import ELEMENTS, LETTERS, UNPACKED
+from symattn.limits import COPIED, ELEMENTS, LETTERS, UNPACKED
 from tests.documents.word_files import (
     MAIN,
     NAMESPACES,
@@ -341,12 +341,25 @@ def test_nothing_is_unpacked(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_in_another_layout_is_read_but_not_written():
+def test_a_file_in_another_layout_is_written_in_the_plain_one():
     """With something before its parts."""
-    found = article(Path("x.docx"), b"MZ something" + made(BODY))
+    data = b"MZ something" + made(BODY)
+    found = article(Path("x.docx"), data)
     assert found.source == WRONG
-    with pytest.raises(Malformed, match="laid out"):
-        found.encoded(WRONG.replace("0.50", "0.51"))
+    new = found.encoded(WRONG.replace("0.50", "0.51"))
+    assert article(Path("x.docx"), new).source == WRONG.replace("0.50", "0.51")
+    assert list(told(new)) == list(told(data))
+
+
+def test_what_is_not_written_again(monkeypatch):
+    """Parts that are too large together, or damaged: nothing is read of these before."""
+    data = packed(parts(BODY) | {"word/media/image1.png": "picture"}, ZIP_STORED)
+    damaged = article(Path("x.docx"), data.replace(b"picture", b"another"))
+    with pytest.raises(Malformed, match="can't be written again"):
+        damaged.encoded(WRONG.replace("0.50", "0.51"))
+    monkeypatch.setattr(package, "COPIED", replace(COPIED, most=100))
+    with pytest.raises(Malformed, match="more than 100 bytes"):
+        article(Path("x.docx"), data).encoded(WRONG.replace("0.50", "0.51"))
 
 
 NESTED = math("<m:f><m:num>" * 60 + m("1") + "</m:num><m:den/></m:f>" * 60)

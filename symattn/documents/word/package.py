@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from io import BytesIO
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from symattn.documents.text import Span, Text
 from symattn.documents.word.elements import Element, parsed
 from symattn.errors import Malformed, short
 from symattn.escaping import html_text
-from symattn.limits import PARTS, UNPACKED
+from symattn.limits import COPIED, PARTS, UNPACKED
 
 #: How files of Word begin that are no ZIP files: those before 2007, and those with a password.
 _OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -155,27 +155,22 @@ class Package:
     # -- what is written ------------------------------------------------------------
 
     def with_parts(self, new: Mapping[str, bytes]) -> bytes:
-        """The file with some parts anew. All others keep their bytes, as they are packed.
+        """The file with some parts anew. All others keep their bytes.
 
-        Raises :class:`Malformed` for a file that is not laid out in the plain way.
+        Raises :class:`Malformed` for a file of which a part can't be read, or that is too large.
         """
-        data = self.data
-        entries = sorted(self._entries.values(), key=lambda entry: entry.header_offset)
-        directory = data.rfind(b"PK\x05\x06")
-        count, size, start = struct.unpack_from("<HLL", data, directory + 10)
-        if count != len(entries) or start + size != directory or not entries:
-            raise Malformed("its parts are laid out in a way that is not written again")
-        at = entries[0].header_offset
-        pieces, moved, sizes = [data[:at]], {}, {}
-        ends = [*(entry.header_offset for entry in entries[1:]), start]
-        for entry, end in zip(entries, ends, strict=True):
-            piece = data[entry.header_offset : end]
-            if entry.filename in new:
-                piece, sizes[entry.header_offset] = _packed(entry, piece, new[entry.filename])
-            moved[entry.header_offset] = at
-            pieces.append(piece)
-            at += len(piece)
-        return b"".join([*pieces, *_directory(data, start, directory, moved, sizes, at)])
+        if sum(entry.file_size for entry in self._entries.values()) > COPIED.most:
+            raise Malformed(COPIED.said())
+        written = BytesIO()
+        try:
+            with ZipFile(BytesIO(self.data)) as file, ZipFile(written, "w") as copy:
+                copy.comment = file.comment
+                for entry in file.infolist():
+                    name = entry.filename
+                    copy.writestr(entry, new[name] if name in new else file.read(entry))
+        except (*_DAMAGED, RuntimeError) as error:
+            raise Malformed(f"one of its parts can't be written again: {error}") from None
+        return written.getvalue()
 
 
 def tree(part: Part) -> Element:
@@ -190,45 +185,6 @@ def tree(part: Part) -> Element:
 
 def _broken(why: str) -> Malformed:
     return Malformed(f"can't be read as a Word document (.docx): {short(why)}")
-
-
-def _packed(entry: ZipInfo, old: bytes, new: bytes) -> tuple[bytes, tuple[int, int, int]]:
-    """A part as it stands in the file, and its checksum and its sizes."""
-    packed = new
-    if entry.compress_type == ZIP_DEFLATED:
-        press = zlib.compressobj(6, zlib.DEFLATED, -15)
-        packed = press.compress(new) + press.flush()
-    names = struct.unpack_from("<HH", old, 26)
-    sizes = zlib.crc32(new), len(packed), len(new)
-    # The sizes stand before the part, not behind it.
-    flags = entry.flag_bits & ~8
-    head = old[:6] + struct.pack("<H", flags) + old[8:14] + struct.pack("<LLL", *sizes) + old[26:]
-    return head[: 30 + sum(names)] + packed, sizes
-
-
-def _directory(
-    data: bytes,
-    start: int,
-    end: int,
-    moved: Mapping[int, int],
-    sizes: Mapping[int, tuple[int, int, int]],
-    at: int,
-) -> Iterator[bytes]:
-    """The directory of the parts, with where they stand now."""
-    place = start
-    while place < end:
-        record = bytearray(
-            data[place : place + 46 + sum(struct.unpack_from("<HHH", data, place + 28))]
-        )
-        (offset,) = struct.unpack_from("<L", record, 42)
-        struct.pack_into("<L", record, 42, moved[offset])
-        if offset in sizes:
-            (flags,) = struct.unpack_from("<H", record, 8)
-            struct.pack_into("<H", record, 8, flags & ~8)
-            struct.pack_into("<LLL", record, 16, *sizes[offset])
-        yield bytes(record)
-        place += len(record)
-    yield data[end : end + 16] + struct.pack("<L", at) + data[end + 20 :]
 
 
 @dataclass(frozen=True)
