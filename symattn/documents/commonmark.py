@@ -13,7 +13,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import unescape
@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_to_bytes
 
-from symattn.documents.article import PartKind
+from symattn.documents.article import Block, BlockPart, ParagraphBuilder, PartKind
 from symattn.documents.text import DISPLAYS, INNER, Span, Text, is_formula
 
 if TYPE_CHECKING:
@@ -400,8 +400,7 @@ def _character(code: re.Match[str]) -> str:
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
-Display = Literal["display"]
-_PieceKind = PartKind | Display | Literal["note"]
+_PieceKind = PartKind | Literal["display", "note"]
 
 
 @dataclass(frozen=True)
@@ -466,15 +465,38 @@ def formulas(text: Text) -> list[Piece]:
     return _Scan(text, frozenset(), _FORMULAS).pieces()
 
 
-def page_formulas(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Display, Text]]:
+def page_formulas(text: Text, dollars: bool) -> list[Piece]:
     """The words and the formulas of a page that MathJax or KaTeX render where it is read;
     ``dollars`` where a single one is a mark too.
 
-    >>> [(kind, str(piece)) for kind, piece in page_formulas(Text.whole(r"so \\(x\\): $5"), False)]
+    >>> [(one.kind, str(one.text)) for one in page_formulas(Text.whole(r"so \\(x\\): $5"), False)]
     [('text', 'so '), ('math', 'x'), ('text', ': $5')]
     """
-    pieces = _Scan(text, frozenset(), _DOLLARS if dollars else _DISPLAYS).pieces()
-    return ((piece.kind, piece.text) for piece in pieces if piece.kind != "note")
+    return _Scan(text, frozenset(), _DOLLARS if dollars else _DISPLAYS).pieces()
+
+
+def paragraphs(pieces: Iterable[Piece]) -> Iterator[Block]:
+    """Pieces as blocks: words with what stands among them, and what stands by itself."""
+    for are_alone, run in groupby(pieces, key=lambda piece: piece.kind in ("display", "note")):
+        if are_alone:
+            for piece in run:
+                yield Block.of("note" if piece.kind == "note" else "formula", piece.text)
+        elif parts := together(run):
+            yield Block("prose", parts)
+
+
+def together(pieces: Iterable[Piece]) -> tuple[BlockPart, ...]:
+    """Pieces as parts of one block: a formula on lines of its own is one among words."""
+    paragraph = ParagraphBuilder()
+    for piece in pieces:
+        if piece.kind != "note":
+            paragraph.add(piece.text, "math" if piece.kind == "display" else piece.kind)
+    return paragraph.end()
+
+
+def notes(pieces: Iterable[Piece]) -> list[Block]:
+    """Return what the author says to symattn among pieces."""
+    return [Block.of("note", piece.text) for piece in pieces if piece.kind == "note"]
 
 
 def script(name: str, opening: Span, inside: Text, closing: Span) -> Text:

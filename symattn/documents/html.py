@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import unescape
 from typing import NamedTuple
@@ -23,7 +23,15 @@ from symattn.documents.article import (
     PartKind,
     TableBuilder,
 )
-from symattn.documents.commonmark import Display, drawn, note, page_formulas, script
+from symattn.documents.commonmark import (
+    Piece,
+    drawn,
+    note,
+    page_formulas,
+    paragraphs,
+    script,
+    together,
+)
 from symattn.documents.latex import Macros, joined
 from symattn.documents.text import Span, Text
 from symattn.limits import MACROS
@@ -616,25 +624,23 @@ class PageReader:
         self._level = 0
 
     def _flush(self) -> None:
-        kind: BlockKind = "heading" if self._level else "prose"
-        here = ParagraphBuilder()
-        for kind_of_part, text in self._pieces(self._here.end()):
-            if kind_of_part != "display":
-                here.add(text, kind_of_part)
-            elif self._level:
-                here.add(text, "math")
-            elif text.string:
-                self._emit(kind, here.end())
-                self._emit("formula", (BlockPart("math", text),))
-        self._emit(kind, here.end())
+        if self._level:
+            self._emit("heading", together(self._pieces()))
+        else:
+            for block in paragraphs(self._pieces()):
+                self._emit(block.kind, block.parts)
 
-    def _pieces(self, parts: tuple[BlockPart, ...]) -> Iterator[tuple[PartKind | Display, Text]]:
-        for part in parts:
+    def _pieces(self) -> Iterator[Piece]:
+        """The pieces of the paragraph that ends here."""
+        for part in self._here.end():
             if part.kind != "text":
-                yield part.kind, part.text
+                yield Piece(part.kind, part.text)
                 continue
-            for kind, text in page_formulas(part.text, self._dollars):
-                yield kind, text if kind == "text" else self._macros.expanded(text)
+            for piece in page_formulas(part.text, self._dollars):
+                if piece.kind == "text":
+                    yield piece
+                elif (text := self._macros.expanded(piece.text)).string:
+                    yield replace(piece, text=text)
 
     def _emit(self, kind: BlockKind, parts: tuple[BlockPart, ...], language: str = "") -> None:
         if parts and (not self._main or self._counts.get(self._main) or kind == "note"):
@@ -775,10 +781,7 @@ class PageReader:
         if self._table is None or not self._table.tag:
             self._flush()
             return
-        cell = ParagraphBuilder()
-        for kind, text in self._pieces(self._here.end()):
-            cell.add(text, "math" if kind == "display" else kind)
-        self._table.end(cell.end())
+        self._table.end(together(self._pieces()))
 
     def _end_table(self) -> None:
         """The table ends, if there is one, and so does what stands beside it."""

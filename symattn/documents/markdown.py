@@ -13,15 +13,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symattn.documents import commonmark
-from symattn.documents.article import (
-    Block,
-    BlockPart,
-    Contents,
-    ParagraphBuilder,
-    TableCell,
-    listing,
+from symattn.documents.article import Block, Contents, TableCell, listing
+from symattn.documents.commonmark import (
+    MATH_DIRECTIVE,
+    Closers,
+    notes,
+    paragraphs,
+    pieces,
+    together,
 )
-from symattn.documents.commonmark import MATH_DIRECTIVE, Closers, Piece, pieces
 from symattn.documents.text import Text
 from symattn.spelling import words
 
@@ -146,8 +146,8 @@ class _MarkdownReader:
         else:
             text = self._placed(inline)
         content = pieces(text, self.labels)
-        self.found.append(Block("heading", _parts(content), level=int(token.tag[1])))
-        self.found += _notes(content)
+        self.found.append(Block("heading", together(content), level=int(token.tag[1])))
+        self.found += notes(content)
 
     def _paragraph(self, inline: Token) -> None:
         text = self._placed(inline).sub(_DEFINITION, "").sub(_COLON_LINES, "")
@@ -156,22 +156,7 @@ class _MarkdownReader:
         self._words(text)
 
     def _words(self, text: Text) -> None:
-        run: list[Piece] = []
-        for piece in pieces(text, self.labels):
-            if piece.kind in ("display", "note"):
-                self._prose(run)
-                run = []
-            if piece.kind == "display":
-                self.found.append(Block.of("formula", piece.text))
-            elif piece.kind == "note":
-                self.found += _notes([piece])
-            else:
-                run.append(piece)
-        self._prose(run)
-
-    def _prose(self, run: list[Piece]) -> None:
-        if parts := _parts(run):
-            self.found.append(Block("prose", parts))
+        self.found += paragraphs(pieces(text, self.labels))
 
     # -- formulas, code, tables ------------------------------------------------------
 
@@ -245,7 +230,7 @@ class _MarkdownReader:
 
     def _table(self, tokens: list[Token], at: int) -> int:
         rows: list[tuple[TableCell, ...]] = []
-        notes: list[Block] = []
+        said: list[Block] = []
         row: list[TableCell] = []
         while tokens[at].type != "table_close":
             token = tokens[at]
@@ -256,12 +241,12 @@ class _MarkdownReader:
             elif token.type in ("th_open", "td_open"):
                 text = cells[len(row)] if len(row) < len(cells) else self.text[:0]
                 content = pieces(text, self.labels)
-                row.append(TableCell(_parts(content), token.type == "th_open"))
-                notes += _notes(content)
+                row.append(TableCell(together(content), token.type == "th_open"))
+                said += notes(content)
             elif token.type == "tr_close":
                 rows.append(tuple(row))
             at += 1
-        self.found += [Block("table", rows=tuple(rows)), *notes]
+        self.found += [Block("table", rows=tuple(rows)), *said]
         return at + 1
 
     def _cells(self, start: int, end: int) -> list[Text]:
@@ -309,16 +294,3 @@ def _info(info: str) -> tuple[str, str]:
     if word in _ENGINES:
         return "", word
     return word, ""
-
-
-def _parts(pieces: list[Piece]) -> tuple[BlockPart, ...]:
-    """Pieces as parts of one block: a formula on lines of its own is one among words."""
-    paragraph = ParagraphBuilder()
-    for piece in pieces:
-        if piece.kind != "note":
-            paragraph.add(piece.text, "math" if piece.kind == "display" else piece.kind)
-    return paragraph.end()
-
-
-def _notes(pieces: list[Piece]) -> list[Block]:
-    return [Block.of("note", piece.text) for piece in pieces if piece.kind == "note"]
