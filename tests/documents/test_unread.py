@@ -21,7 +21,7 @@ from symattn.documents.binding import (
 from symattn.documents.binding import tables as bound_tables
 from symattn.documents.binding.coverage import figures
 from symattn.documents.files import article
-from symattn.documents.notation import prose as notation_prose
+from symattn.documents.notation import chains
 from symattn.documents.running.formulas import Unread
 from symattn.documents.running.machine import Machine
 from symattn.documents.running.source import ProgramSource
@@ -51,8 +51,8 @@ READERS = {
     "table": (passages, "_table", TABLE),
     "cell": (passages, "_pieces", TABLE),
     "display": (passages, "read_formula", DISPLAY),
-    "formula": (notation_prose, "formula_drafts", FORMULA),
-    "line": (notation_prose._Prose, "read", SENTENCE),
+    "formula": (chains, "formula_drafts", FORMULA),
+    "line": (chains._Prose, "read", SENTENCE),
     "code": (code.Codes, "_code", CODE),
     "statement": (Machine, "follow", CODE),
     "events": (code.Codes, "_program", CODE),
@@ -78,7 +78,7 @@ def _text(part: object) -> str:
     match part:
         case Text():
             return part.string
-        case ProgramSource() | BlockPart() | notation_prose._Prose():
+        case ProgramSource() | BlockPart() | chains._Prose():
             return part.text.string
         case syntax.Array():
             return " ".join(one.text for one in values.figures(part))

@@ -11,13 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import cast
 
 from symattn.documents.notation import scripts
-from symattn.documents.notation.products import (
-    is_factor,
-    is_number,
-    looked_up,
-    product,
-    stands_beside,
-)
 from symattn.documents.notation.tokens import (
     END,
     NotationToken,
@@ -246,17 +239,17 @@ class Grammar:
             count = self._bound(count)
             mark, token = self.at, self.peek()
             sign = token.text if token.kind == "operator" and token.text in _PRODUCTS else ""
-            if not sign and not stands_beside(self, left):
+            if not sign and not scripts.stands_beside(self, left):
                 return left
             self.at += bool(sign)
             right = self.tried(self.unary if sign else self.postfix, mark)
             if right is None:
                 return left
-            if not sign and not is_factor(self, mark, right):
+            if not sign and not scripts.is_factor(self, mark, right):
                 self.at = mark
                 return left
-            entry = None if sign else looked_up(self, mark, left, right)
-            left = entry or product(sign, left, right)
+            entry = None if sign else scripts.looked_up(self, mark, left, right)
+            left = entry or scripts.product(sign, left, right)
 
     def unary(self) -> Tree:
         """A value with its sign; that of a number is part of its figure."""
@@ -379,7 +372,7 @@ class Grammar:
     def round(self, start: int, end: int, opening: int) -> Tree:
         """A group, or a row vector."""
         items = [self.inside(*piece) for piece in self.pieces(start, end)]
-        if self.tokens[opening].text == "⟨" and not all(map(is_number, items)):
+        if self.tokens[opening].text == "⟨" and not all(map(scripts.is_number, items)):
             if len(items) == 2:
                 # The inner product of two vectors.
                 return syntax.Binary("@", items[0], items[1])

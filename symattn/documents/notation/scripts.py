@@ -1,6 +1,8 @@
-"""Scripts and brackets of a value: names, indices, powers.
+"""Values as they are written: names, indices, powers, and products of them.
 
-Subscripts and brackets as indices, where they are no part of a name.
+Subscripts and brackets as indices, where they are no part of a name. Products by their sign, of
+matrices or of numbers and entry by entry; without one, what may stand side by side, and what
+only happens to.
 """
 
 from __future__ import annotations
@@ -9,7 +11,6 @@ import re
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
-from symattn.documents.notation.products import product, stands_beside
 from symattn.documents.notation.tokens import NotationToken, UnreadNotation
 from symattn.documents.notation.vocabulary import (
     ACCENTS,
@@ -576,3 +577,166 @@ def _large(grammar: Grammar, function: str) -> Tree:
         grammar.at += bool(sign)
         term = product(sign, term, grammar.postfix())
     return syntax.Call(function, (term, *below))
+
+
+# -- products ----------------------------------------------------------------------------
+
+_SCALAR_CALLS = frozenset(("sqrt", "exp", "log", "max", "min", "sum", "abs"))
+
+
+def product(sign: str, left: Tree, right: Tree) -> Tree:
+    """A product as its sign and its operands say.
+
+    Where neither tells, side by side and ``·`` are matrix products, ``×`` and ``*``
+    are not: whoever knows the shapes decides again.
+
+    >>> A, B, two = Named("A"), Named("B"), PrintedFigure("2")
+    >>> [syntax.text(product(sign, A, B)) for sign in ("", "·", "×", "*", "⊙")]
+    ['A @ B', 'A @ B', 'A @ B', 'A * B', 'A * B']
+    >>> syntax.text(product("·", two, A))
+    '2 * A'
+    """
+    if sign in ("@", "/"):
+        return syntax.Binary(sign, left, right)
+    if sign in ("*", "⊙") or is_number(left) or is_number(right):
+        return syntax.Binary("*", left, right)
+    if isinstance(left, syntax.Array) and isinstance(right, syntax.Array):
+        return syntax.Binary("@" if _fit(left, right, sign) else "*", left, right)
+    if sign == "×":
+        both = is_matrix(left) or is_matrix(right)
+        return syntax.Binary("@" if both else "*", left, right)
+    return syntax.Binary("@", left, right)
+
+
+def is_number(tree: Tree) -> bool:
+    """Return whether a tree is surely no array."""
+    match tree:
+        case PrintedFigure():
+            return True
+        case syntax.Negative(operand):
+            return is_number(operand)
+        case syntax.Binary("@", _, _):
+            return False
+        case syntax.Binary("/", left, right):
+            return is_number(left) and not isinstance(right, syntax.Array)
+        case syntax.Binary(_, left, right) | syntax.Power(left, right):
+            return is_number(right) and is_number(left)
+        case syntax.Call(function, arguments):
+            plain = function in ("sqrt", "max", "min") and not any(
+                isinstance(item, syntax.Array) for item in arguments
+            )
+            return plain or (function in _SCALAR_CALLS and all(map(is_number, arguments)))
+        case syntax.Indexed(_, keys):
+            return len(keys) == 2 and all(isinstance(key, int) for key in keys)
+        case syntax.Cell(_, places):
+            return len(places) == 2
+    return False
+
+
+def is_matrix(tree: Tree) -> bool:
+    """Return whether a tree is written as matrices are."""
+    match tree:
+        case Named(name):
+            return name[:1].isupper() and (len(name) <= 2 or name[1] == "_")
+        case syntax.Transposed() | syntax.Binary("@", _, _):
+            return True
+        case syntax.Array(items):
+            return bool(items) and isinstance(items[0], syntax.Array)
+    return False
+
+
+def _shape(array: syntax.Array) -> tuple[int, ...]:
+    first = array.items[0] if array.items else None
+    inner = (len(first.items),) if isinstance(first, syntax.Array) else ()
+    return len(array.items), *inner
+
+
+def _fit(left: syntax.Array, right: syntax.Array, sign: str) -> bool:
+    """Return whether two arrays have a matrix product."""
+    if sign == "×" and len(_shape(left)) == len(_shape(right)) == 1:
+        return False
+    return _shape(left)[-1] == _shape(right)[0]
+
+
+#: Names of matrices that are no letter: ``W1``, ``dS``, ``Wq``.
+_LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|W[qkvo]")
+#: What is counted has so many digits at most.
+_COUNT = 2
+
+
+def stands_beside(grammar: Grammar, left: Tree) -> bool:
+    """Return whether a product goes on without a sign."""
+    token = grammar.peek()
+    before = grammar.tokens[grammar.at - 1]
+    if not grammar.latex and "\n" in grammar.text.string[before.end : max(token.start, before.end)]:
+        return False
+    if token.kind == "name" and token.text != "inf":
+        if grammar.latex:
+            return token.text not in JOINING
+        if before.text == "]" and token.spaced and grammar.peek(1).kind == "relation":
+            # "Q = [1, 0] K = [0, 1]": another name gets its value.
+            return False
+        return _is_letter(grammar, grammar.at) and (
+            isinstance(left, PrintedFigure)
+            or before.text in (")", "}", "]", "⊤")
+            or _ends_with_letter(left)
+        )
+    if token.kind == "command":
+        return grammar.latex or token.text == r"\sqrt" or _ends_with_letter(left)
+    if token.kind == "open":
+        if token.text == "(":
+            return grammar.latex or not token.spaced or _ends_with_letter(left)
+        if token.text == "[":
+            is_glued = isinstance(left, PrintedFigure) and not token.spaced
+            return is_glued or (grammar.latex and not isinstance(left, Named))
+        return token.text == "{" or token.text[1:] in MATRICES
+    return False
+
+
+def _is_letter(grammar: Grammar, at: int) -> bool:
+    """Return whether a name in plain text is one letter, perhaps with an index."""
+    text = grammar.tokens[at].text
+    if len(text) == 1:
+        if not grammar.tokens[at].spaced and grammar.tokens[at - 1].kind == "number":
+            # "268M" is a size, no product.
+            return text not in "kMBG"
+        scripted = at + 1 < grammar.end and grammar.tokens[at + 1].kind == "script"
+        glued = not grammar.tokens[at].spaced
+        return text.isupper() or glued or scripted or not text.isascii()
+    return _LETTERS.fullmatch(text) is not None
+
+
+def is_factor(grammar: Grammar, at: int, right: Tree) -> bool:
+    """Return whether what stands in brackets behind a blank is a factor, and no remark."""
+    token = grammar.tokens[at]
+    if grammar.latex or token.text != "(" or not token.spaced:
+        return True
+    return not (isinstance(right, Named | syntax.Array | syntax.Sequence) or is_number(right))
+
+
+def looked_up(grammar: Grammar, at: int, left: Tree, right: Tree) -> Tree | None:
+    """The entry that words, or a count, in brackets name: ``A(cat, sat)``, ``P(2)``; nothing where
+    they are factors."""
+    if grammar.tokens[at].text != "(" or grammar.tokens[at].spaced or not isinstance(left, Named):
+        return None
+    match right:
+        case syntax.Sequence(items):
+            return syntax.Call(left.name, items)
+        case Named(name) if len(name) > 2 and name.isalpha():
+            return syntax.Call(left.name, (right,))
+        case PrintedFigure(text) if text.isdigit() and len(text) <= _COUNT:
+            return syntax.Indexed(left, (int(text),))
+    return None
+
+
+def _ends_with_letter(left: Tree) -> bool:
+    while isinstance(left, syntax.Binary):
+        left = left.right
+    match left:
+        case Named(name):
+            return len(name) == 1 or name[1:2] == "_" or bool(_LETTERS.fullmatch(name))
+        case syntax.Transposed() | syntax.Cell() | syntax.Indexed() | syntax.Gradient():
+            return True
+        case syntax.Power(base, _):
+            return _ends_with_letter(base)
+    return False

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from symattn.documents.notation import read_parts
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Member, Opaque, Piece, PrintedFigure, Words
 from symattn.expressions import syntax
+
+
+def read_line(text: Text) -> tuple[Words | Chain, ...]:
+    """A line of plain text."""
+    return read_parts([("text", text)])
 
 
 def shown(pieces: Iterable[Piece]) -> list[str]:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symattn.documents.notation import read_formula, read_line
+from symattn.documents.notation import read_formula
 from symattn.documents.trees import Chain, PrintedFigure
 from symattn.expressions import syntax
-from tests.documents.notation.reading_back import figures, member, whole
+from tests.documents.notation.reading_back import figures, member, read_line, whole
 from tests.documents.notation.writing import Written, expressions, relations
 
 

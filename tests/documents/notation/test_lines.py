@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symattn.documents.notation import read_line
-from tests.documents.notation.reading_back import figures, shown, whole
+from tests.documents.notation.reading_back import figures, read_line, shown, whole
 
 KNOWN = {
     "Row 0: 0.5066 + 0.1863 = 0.6929 ✓": ["'Row 0:'", "0.5066 + 0.1863 = 0.6929", "'✓'"],

@@ -1,19 +1,22 @@
-"""Formulas among words: where they begin, and where they end."""
+"""Chains of equalities, in formulas and among words: where they begin, and where they end.
+
+While they are read, either link around a member may be missing where a part of a paragraph
+begins or ends.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
 from symattn.documents.notation.grammar import Grammar, figures_in
-from symattn.documents.notation.latex import formula_drafts
-from symattn.documents.notation.products import OpenChain, join_drafts, spread
-from symattn.documents.notation.tokens import plain_tokens
-from symattn.documents.notation.vocabulary import COUNTED, JOINING, may_be_word
-from symattn.documents.text import Text
+from symattn.documents.notation.latex import laid_flat, latex_tokens
+from symattn.documents.notation.tokens import NotationToken, outside, plain_tokens
+from symattn.documents.notation.vocabulary import COUNTED, JOINING, may_be_word, plain_name
+from symattn.documents.text import Span, Text
 from symattn.documents.trees import (
     Chain,
     Labelled,
@@ -28,6 +31,254 @@ from symattn.documents.trees import (
     walk,
 )
 from symattn.expressions import syntax
+from symattn.spelling import about
+
+
+def _about(member: Member, link: Link | None) -> Member:
+    """A member behind a link: behind "≈" zeros that end a whole number are not its digits."""
+    if link == "≈" and isinstance(member, PrintedFigure) and about(f"~{member.text}"):
+        return replace(member, text=f"~{member.text}")
+    return member
+
+
+@dataclass
+class OpenChain:
+    """A chain that may begin or end with a link: ``= 0.5``, ``A =``."""
+
+    members: list[Member] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    before: Link | None = None
+    after: Link | None = None
+    #: Whether a comma ends it.
+    comma: bool = False
+
+    def add(self, member: Member, span: Span) -> None:
+        """The next member, behind the link that waits for one."""
+        if self.members:
+            self.links.append(self.after or "=")
+        elif self.after:
+            self.before = self.after
+        self.after = None
+        self.members.append(member)
+        self.spans.append(span)
+
+    def link(self, link: Link) -> None:
+        """A link; of several, the one that claims least."""
+        current = self.after
+        weaker: tuple[Link, ...] = ("→", "≈", ":")
+        self.after = next((candidate for candidate in weaker if candidate in (link, current)), link)
+
+    def chain(self) -> Chain:
+        """The chain as it is."""
+        links, spans = tuple(self.links), tuple(self.spans)
+        members = tuple(map(_about, self.members, [self.before, *links]))
+        return Chain(members, links, spans, after="≈" if self.after == "≈" else "=")
+
+    @property
+    def is_lone(self) -> bool:
+        """Return whether it is one member that nothing is said of."""
+        return len(self.members) == 1 and not (self.before or self.after)
+
+
+def spread(
+    names: Sequence[OpenChain], chain: OpenChain, values: Sequence[OpenChain]
+) -> list[OpenChain]:
+    """Several names and their values in one line: ``Q, K, V = X A, X B, X C``.
+
+    Where their numbers differ it stays open what the last name is equal to.
+    """
+    first, *rest = chain.members
+    if len(names) != len(values):
+        head = Opaque(first.name, chain.spans[0]) if isinstance(first, Named) else first
+        return [*names, replace(chain, members=[head, *rest]), *values]
+    drafts: list[OpenChain] = []
+    named = [(draft.members[0], draft.spans[0]) for draft in (*names, chain)]
+    contents = [(rest, chain.spans[1:], chain.links)] + [
+        (draft.members, draft.spans, [*chain.links[:1], *draft.links]) for draft in values
+    ]
+    for (name_, place), (members, spans, links) in zip(named, contents, strict=True):
+        drafts.append(OpenChain([name_, *members], [place, *spans], list(links)))
+    return drafts
+
+
+def join_drafts(pieces: Iterable[Words | OpenChain]) -> tuple[Words | Chain, ...]:
+    """Pieces in order; a chain that goes on in the next piece is one."""
+    parts: list[Words | OpenChain] = []
+    for piece in pieces:
+        if isinstance(piece, Words):
+            if piece.text.strip() or piece.figures:
+                parts.append(piece)
+            continue
+        last = parts[-1] if parts else None
+        if isinstance(last, OpenChain) and (last.after or piece.before):
+            last.link(piece.before or last.after or "=")
+            for i, (member, span) in enumerate(zip(piece.members, piece.spans, strict=True)):
+                if i:
+                    last.link(piece.links[i - 1])
+                last.add(member, span)
+            if piece.after:
+                last.link(piece.after)
+            continue
+        if piece.members:
+            parts.append(piece)
+    return tuple(piece.chain() if isinstance(piece, OpenChain) else piece for piece in parts)
+
+
+# -- formulas ----------------------------------------------------------------------------
+
+#: Kinds of tokens that end a chain, or a condition.
+_ENDS = ("separator", "row", "words")
+
+
+def read_formula(text: Text) -> tuple[Chain | Words, ...]:
+    r"""A formula in LaTeX as its chains, and the words between them.
+
+    >>> chain, = read_formula(Text.whole(r"S = \frac{Q K^\top}{\sqrt{4}} \approx 0.50"))
+    >>> chain.links, chain.members[2]
+    (('=', '≈'), PrintedFigure(text='0.50', span=Span(start=38, end=42)))
+    """
+    return join_drafts(formula_drafts(text))
+
+
+def formula_drafts(text: Text) -> Iterator[Words | OpenChain]:
+    """The chains and the words of a formula, not yet joined with what is around it."""
+    grammar = Grammar(text, laid_flat(latex_tokens(text.string)), latex=True)
+    return _spread(list(_Formula(grammar).read()))
+
+
+def _spread(pieces: list[Words | OpenChain]) -> Iterator[Words | OpenChain]:
+    """Pieces, names and values that commas part put together."""
+    names: list[OpenChain] = []
+    at = 0
+    while at < len(pieces):
+        piece = pieces[at]
+        at += 1
+        is_name = (
+            isinstance(piece, OpenChain) and piece.is_lone and isinstance(piece.members[0], Named)
+        )
+        if isinstance(piece, OpenChain) and is_name:
+            names.append(piece)
+            if piece.comma:
+                continue
+        elif isinstance(piece, OpenChain) and piece.links and names:
+            values: list[OpenChain] = []
+            while len(values) < len(names) and at < len(pieces) and piece.comma:
+                value = pieces[at]
+                if not isinstance(value, OpenChain) or value.links or not value.is_lone:
+                    break
+                values.append(value)
+                at += 1
+            yield from spread(names, piece, values)
+            names = []
+            continue
+        yield from names
+        names = []
+        if not is_name:
+            yield piece
+    yield from names
+
+
+class _Formula:
+    """One walk over the tokens of a formula, outside of brackets."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.draft = OpenChain()
+        #: Where the member begins that is walked over.
+        self.begun = 0
+
+    def read(self) -> Iterator[Words | OpenChain]:
+        grammar, at = self.grammar, 0
+        while at < len(grammar.tokens):
+            token = grammar.tokens[at]
+            if grammar.partners[at] > at:
+                at = grammar.partners[at] + 1
+                continue
+            if token.kind == "relation":
+                yield from self.relation(token, at)
+            elif token.text == ":" and not self.draft.members and self.begun < at:
+                self.add(at)
+                if isinstance(self.draft.members[0], Named):
+                    self.draft.link(":")
+                else:
+                    yield from self.close(at)
+            elif token.kind in ("separator", "row") or token.text in (".", ":"):
+                self.draft.comma = token.text == ","
+                yield from self.close(at)
+            elif token.kind == "condition":
+                yield from self.close(at)
+                end = self.ended(at)
+                yield self.words(at, end)
+                self.begun = at = end
+                continue
+            elif _is_said(token) and not self.is_label(at):
+                yield from self.close(at)
+                yield self.words(at, at + 1)
+            at += 1
+        yield from self.close(len(grammar.tokens))
+
+    def add(self, end: int) -> None:
+        """The member that ends here, if there is one."""
+        if self.begun < end:
+            span = self.grammar.span(self.begun, end)
+            self.draft.add(self.grammar.member(self.begun, end), span)
+        self.begun = end + 1
+
+    def close(self, end: int) -> Iterator[OpenChain]:
+        """The chain that ends here, if there is one."""
+        self.add(end)
+        if self.draft.members or self.draft.after:
+            yield self.draft
+        self.draft = OpenChain()
+
+    def relation(self, token: NotationToken, at: int) -> Iterator[OpenChain]:
+        """A link; behind an arrow of logic a chain of its own begins, if it is one."""
+        if token.text == "⇒" and _goes_on(self.grammar, at + 1):
+            yield from self.close(at)
+        else:
+            self.add(at)
+            self.draft.link("→" if token.text == "⇒" else cast(Link, token.text))
+
+    def is_label(self, at: int) -> bool:
+        r"""Return whether words name what follows: ``\text{Attention weights} = ...``."""
+        tokens = self.grammar.tokens
+        token, following = tokens[at], tokens[at + 1 : at + 2]
+        name = plain_name("_".join(token.text.split())) if token.kind == "words" else ""
+        named = name and following and following[0].kind == "relation" and self.begun == at
+        if not named or self.grammar.figures(at, at + 1):
+            return False
+        span = self.grammar.span(at, at + 1)
+        self.draft.add(Named(name, span), span)
+        self.begun = at + 1
+        return True
+
+    def ended(self, at: int) -> int:
+        """The end of the condition that begins here."""
+        tokens = self.grammar.tokens
+        ahead = outside(self.grammar.partners, at, len(tokens))
+        return next((at for at in ahead if tokens[at].kind in _ENDS), len(tokens))
+
+    def words(self, start: int, end: int) -> Words:
+        """A range as words."""
+        grammar = self.grammar
+        return Words(
+            grammar.source(start, end), grammar.span(start, end), grammar.figures(start, end)
+        )
+
+
+def _is_said(token: NotationToken) -> bool:
+    return token.kind == "words" or (token.text in JOINING and len(token.text) > 1)
+
+
+def _goes_on(grammar: Grammar, at: int) -> bool:
+    """Return whether behind an arrow of logic a relation follows before the chain ends."""
+    ahead = (grammar.tokens[at] for at in outside(grammar.partners, at, len(grammar.tokens)))
+    ending = next((token for token in ahead if token.kind in ("relation", *_ENDS)), None)
+    return ending is not None and ending.kind == "relation" and ending.text != "⇒"
+
+
+# -- among words -------------------------------------------------------------------------
 
 #: Signs that make one word of what they stand between.
 _JOINED = frozenset("-‐‑_$#")
@@ -35,18 +286,14 @@ _JOINED = frozenset("-‐‑_$#")
 _STARTS = frozenset(("number", "name", "open", "operator", "command"))
 
 
-def read_line(text: Text) -> tuple[Words | Chain, ...]:
-    """A line of plain text: its formulas, and the words between them.
+def read_parts(parts: Iterable[tuple[str, Text]]) -> tuple[Words | Chain, ...]:
+    """A paragraph of parts of text, of mathematics and of code in a line.
 
-    >>> words, chain = read_line(Text.whole("Row 0: 0.50 + 0.50 = 1.00 ✓"))[:2]
+    >>> line = Text.whole("Row 0: 0.50 + 0.50 = 1.00 ✓")
+    >>> words, chain = read_parts([("text", line)])[:2]
     >>> words.text, chain.links, chain.span
     ('Row 0: ', ('=',), Span(start=7, end=25))
     """
-    return read_parts([("text", text)])
-
-
-def read_parts(parts: Iterable[tuple[str, Text]]) -> tuple[Words | Chain, ...]:
-    """A paragraph of parts of text, of mathematics and of code in a line."""
     pieces = join_drafts(_drafts(_apart(parts)))
     return tuple(map(_entire, pieces, (*pieces[1:], None)))
 
