@@ -16,7 +16,6 @@ from typing import NamedTuple
 from symattn.documents import commonmark
 from symattn.documents.article import (
     Block,
-    BlockKind,
     BlockPart,
     Contents,
     ParagraphBuilder,
@@ -417,6 +416,16 @@ class _Open(NamedTuple):
     end: Callable[[Span], None] | None
 
 
+class _Around(NamedTuple):
+    """The elements around a place: one of an output, of a display, or a link inside of the
+    page; and the language of code in it."""
+
+    is_output: bool = False
+    is_display: bool = False
+    is_link: bool = False
+    language: str = ""
+
+
 class PageReader:
     """Reads a source; :meth:`contents` is what it found."""
 
@@ -436,9 +445,7 @@ class PageReader:
         self._table: HtmlTable | None = None
         self._level = 0
         self._title = ""
-        self._language = ""
-        #: Open elements of outputs, of displays, and of links inside of the page.
-        self._outputs = self._displays = self._links = 0
+        self._around = _Around()
         #: Whether what is set higher is the number of a note.
         self._noted = False
         #: What the last formula was.
@@ -472,7 +479,7 @@ class PageReader:
         name = tag.name
         end: Callable[[Span], None] | None = None
         if name == "math":
-            is_display = tag.value("display") == "block" or bool(self._displays)
+            is_display = tag.value("display") == "block" or self._around.is_display
             self._add_formula(formula(tag, self._tokens), is_display)
             return
         if name == "script" and tag.value("type").startswith("math/tex"):
@@ -521,7 +528,7 @@ class PageReader:
         elif name == "thead" and self._table is not None:
             self._table.in_head = True
         elif name == "caption" and self._table is not None:
-            end = self._aside(lambda parts, _: self._emit("prose", parts))
+            end = self._aside(lambda parts, _: self._emit(Block("prose", parts)))
         elif name in APART:
             self._apart(tag.whole)
         if tag.is_void:
@@ -558,23 +565,22 @@ class PageReader:
         self, tag: Tag, end: Callable[[Span], None] | None
     ) -> Callable[[Span], None] | None:
         """Return what is done where an element ends, with what its classes began."""
-        outputs, displays, links = self._outputs, self._displays, self._links
-        outer, formula = self._language, self._formula
-        self._outputs += tag.is_output
-        self._displays += "katex-display" in tag.classes
-        self._links += tag.name == "a" and tag.value("href").startswith("#")
-        self._language = tag.language or outer
+        outer = self._around
+        self._around = _Around(
+            outer.is_output or tag.is_output,
+            outer.is_display or "katex-display" in tag.classes,
+            outer.is_link or (tag.name == "a" and tag.value("href").startswith("#")),
+            tag.language or outer.language,
+        )
         is_katex = "katex" in tag.classes
-        self._formula = "" if is_katex else formula
-        now = (self._outputs, self._displays, self._links, self._language)
-        if now == (outputs, displays, links, outer) and not is_katex:
+        self._formula = "" if is_katex else self._formula
+        if self._around == outer and not is_katex:
             return end
 
         def restore(span: Span) -> None:
             if end is not None:
                 end(span)
-            self._outputs, self._displays, self._links = outputs, displays, links
-            self._language = outer
+            self._around = outer
             self._lost += is_katex and not self._formula
 
         return restore
@@ -609,8 +615,8 @@ class PageReader:
                 pieces.append(Text.at("\n", token.whole.span()))
             elif not token.closes and token.is_skipped and token.name != tag.name:
                 self._skip(token)
-            elif not token.closes and token.name in ("code", "samp"):
-                self._language = token.language or self._language
+            elif not token.closes and token.name in ("code", "samp") and token.language:
+                self._around = self._around._replace(language=token.language)
         return Text.joined(pieces)
 
     # -- paragraphs -------------------------------------------------------------------
@@ -625,10 +631,10 @@ class PageReader:
 
     def _flush(self) -> None:
         if self._level:
-            self._emit("heading", together(self._pieces()))
+            self._emit(Block("heading", together(self._pieces()), level=self._level))
         else:
             for block in paragraphs(self._pieces()):
-                self._emit(block.kind, block.parts)
+                self._emit(block)
 
     def _pieces(self) -> Iterator[Piece]:
         """The pieces of the paragraph that ends here."""
@@ -642,17 +648,17 @@ class PageReader:
                 elif (text := self._macros.expanded(piece.text)).string:
                     yield replace(piece, text=text)
 
-    def _emit(self, kind: BlockKind, parts: tuple[BlockPart, ...], language: str = "") -> None:
-        if parts and (not self._main or self._counts.get(self._main) or kind == "note"):
-            level = self._level if kind == "heading" else 0
-            self._blocks.append(Block(kind, parts, level=level, language=language))
-            if kind == "heading" and level == 1 and not self._title:
-                self._title = " ".join("".join(part.text.string for part in parts).split())
+    def _emit(self, block: Block) -> None:
+        is_read = not self._main or self._counts.get(self._main) or block.kind == "note"
+        if is_read and (block.parts or block.rows):
+            self._blocks.append(block)
+            if block.level == 1 and not self._title:
+                self._title = " ".join(block.text.string.split())
 
     def _note(self, comment: Comment) -> None:
         """A note stands before the block that it stands in."""
         if (text := note(comment.text)) is not None:
-            self._emit("note", (BlockPart("text", text),))
+            self._emit(Block.of("note", text))
 
     def _end_heading(self, span: Span) -> None:
         self._flush()
@@ -679,12 +685,12 @@ class PageReader:
 
     def _script(self, tag: Tag) -> Callable[[Span], None]:
         """Return what is set lower or higher, but for the numbers of notes."""
-        links = self._links
+        is_link = self._around.is_link
         self._noted = False
 
         def end(parts: tuple[BlockPart, ...], span: Span) -> None:
             text = Text.joined([part.text for part in parts]) if parts else None
-            if text is None or links or self._noted:
+            if text is None or is_link or self._noted:
                 self._noted = False
             else:
                 self._here.add(script(tag.name, tag.whole.span(), text, span))
@@ -696,16 +702,15 @@ class PageReader:
     def _pre(self, tag: Tag) -> None:
         """Code, or what it printed; a table around it only lays it out."""
         self._end_table()
-        outer, is_printed = self._language, bool(self._outputs) or tag.is_output
-        self._language = tag.language or outer
-        text = self._text(tag)
-        text = text.sub(_FIRST_END, "").rstripped()
+        outer = self._around
+        self._around = outer._replace(language=tag.language or outer.language)
+        text = self._text(tag).sub(_FIRST_END, "").rstripped()
         if text.string.strip():
-            kind: BlockKind = "output" if is_printed else "code"
-            self._emit(
-                kind, (BlockPart("code", text),), language="" if is_printed else self._language
-            )
-        self._language = outer
+            if outer.is_output or tag.is_output:
+                self._emit(Block.of("output", text))
+            else:
+                self._emit(Block.of("code", text, self._around.language))
+        self._around = outer
 
     # -- formulas ---------------------------------------------------------------------
 
@@ -718,7 +723,7 @@ class PageReader:
         self._formula = source.string.strip()
         if is_display and not self._level and not (self._table and self._table.tag):
             self._flush()
-            self._emit("formula", (BlockPart("math", text),))
+            self._emit(Block.of("formula", text))
         else:
             self._here.add(text, "math")
 
@@ -788,8 +793,7 @@ class PageReader:
         if self._table is not None:
             self._end_cell()
             rows, self._table = self._table.rows(), None
-            if rows and (not self._main or self._counts.get(self._main)):
-                self._blocks.append(Block("table", rows=rows))
+            self._emit(Block("table", rows=rows))
         self._flush()
 
 

@@ -356,10 +356,6 @@ class Stream:
         self.push(space)
         return False
 
-    def star(self) -> list[Text]:
-        """A star, if it is next."""
-        return self.take("*")
-
     def take(self, string: str) -> list[Text]:
         """The next token, if it is that one; nothing is read where it is another."""
         token = self.raw()
@@ -393,7 +389,7 @@ class Stream:
                 case "p":
                     argument = self._parenthesis()
                 case _:
-                    argument = self.star()
+                    argument = self.take("*")
             if argument:
                 span = span.to(argument[-1].span())
             inner = argument[1:-1] if len(argument) > 1 else argument
@@ -444,13 +440,13 @@ class Stream:
         return "".join(map(str, inside(self.argument()))).strip()
 
     def _newcommand(self) -> None:
-        self.star()
+        self.take("*")
         name = self._name()
         signature, default = self._parameters()
         self.define(name, Macro(signature, inside(self.argument()), default))
 
     def _newenvironment(self) -> None:
-        self.star()
+        self.take("*")
         name = self._name()
         signature, default = self._parameters()
         self.define(f"\\begin{{{name}}}", Macro(signature, inside(self.argument()), default))
@@ -489,7 +485,7 @@ class Stream:
             self.define(name, known)
 
     def _operator(self) -> None:
-        self.star()
+        self.take("*")
         name, text = self._name(), inside(self.argument())
         body = (Text.whole("\\operatorname"), Text.whole("{"), *text, Text.whole("}"))
         self.define(name, Macro("", body))
@@ -694,7 +690,7 @@ class LatexReader:
 
     def _argument(self, action: Callable[[], None]) -> bool:
         """Return whether an argument in braces begins; ``action`` is done where it ends."""
-        self._stream.star()
+        self._stream.take("*")
         self._stream.group("[", "]")
         if not self._stream.opens():
             return False
@@ -940,7 +936,7 @@ class LatexReader:
         return True
 
     def _end_line(self, token: Text) -> None:
-        self._stream.star()
+        self._stream.take("*")
         self._drop_options()
         if self._table is None:
             self._say("\n", token)

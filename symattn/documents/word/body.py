@@ -166,12 +166,12 @@ def _sign(sign: re.Match[str]) -> str:
 
 def _with_matrices(text: Text) -> Text:
     """A formula with the matrices that are typed in a line as those of LaTeX."""
-    parts, last = [], 0
-    for typed in _TYPED.finditer(text.string):
+
+    def matrix(typed: re.Match[str]) -> Text:
         rows = text.group(typed, 1).sub(_ROW_END, r" \\ ")
-        parts += [text[last : typed.start()], rows.enclosed(r"\begin{matrix} ", r" \end{matrix}")]
-        last = typed.end()
-    return Text.joined([*parts, text[last:]]) if parts else text
+        return rows.enclosed(r"\begin{matrix} ", r" \end{matrix}")
+
+    return text.sub(_TYPED, matrix)
 
 
 def _typed_in(element: Element | None) -> str:
@@ -420,31 +420,24 @@ class BodyReader:
         self._end_code()
         if not level and [piece.kind for piece in said] == ["math"]:
             pieces = [replace(said[0], is_display=True)]
-        builder = ParagraphBuilder()
-        for piece in trimmed(pieces):
-            if piece.is_display and not level:
-                self._end_prose(builder, 0, place)
-                text = self._lines.marked(piece)
-                self._blocks.append(Block.of("formula", text))
+        alone = groupby(trimmed(pieces), key=lambda piece: piece.is_display and not level)
+        for is_alone, run in alone:
+            if is_alone:
+                for piece in run:
+                    self._blocks.append(Block.of("formula", self._lines.marked(piece)))
+                    self._lines.end(place)
+            elif parts := self._together(run):
+                self._blocks.append(Block("heading" if level else "prose", parts, level=level))
                 self._lines.end(place)
-            else:
-                self._add(builder, piece)
-        parts = self._end_prose(builder, level, place)
         if is_title and not self._title:
-            self._title = " ".join("".join(part.text.string for part in parts).split())
+            self._title = " ".join(self._blocks[-1].text.string.split())
 
-    def _add(self, builder: ParagraphBuilder, piece: _Piece) -> None:
-        """Put a piece in a line, and into what is gathered of it."""
-        builder.add(self._lines.marked(replace(piece, is_display=False)), piece.kind)
-
-    def _end_prose(
-        self, builder: ParagraphBuilder, level: int, place: ParagraphPlace
-    ) -> tuple[BlockPart, ...]:
-        parts = builder.end()
-        if parts:
-            self._blocks.append(Block("heading" if level else "prose", parts, level=level))
-            self._lines.end(place)
-        return parts
+    def _together(self, pieces: Iterable[_Piece]) -> tuple[BlockPart, ...]:
+        """Put pieces in a line, as parts of one block."""
+        builder = ParagraphBuilder()
+        for piece in pieces:
+            builder.add(self._lines.marked(replace(piece, is_display=False)), piece.kind)
+        return builder.end()
 
     def _end_code(self) -> None:
         """What is set as code in one paragraph after the other is one listing."""
@@ -554,10 +547,9 @@ class BodyReader:
             self._read(box)
 
     def _cell(self, pieces: Sequence[_Piece]) -> tuple[BlockPart, ...]:
-        paragraph = ParagraphBuilder()
-        for piece in trimmed(pieces):
-            self._add(paragraph, replace(piece, text=piece.text.sub(_LINE_END, " ")))
-        return paragraph.end()
+        return self._together(
+            replace(piece, text=piece.text.sub(_LINE_END, " ")) for piece in trimmed(pieces)
+        )
 
     def _is_laid_out(self, cell: Element) -> bool:
         """Return whether a cell holds a part of an equation, or a matrix: then nothing is
@@ -589,7 +581,8 @@ class BodyReader:
                         self._lines.marked(pieces[0])
                     elif pieces:
                         equations = self._end_equations(equations)
-                        self._beside(pieces)
+                        self._blocks.append(Block("prose", self._together(trimmed(pieces))))
+                        self._lines.mark(" ")
                     is_first = is_first and not pieces
             self._lines.end(place)
         self._end_equations(equations)
@@ -634,14 +627,6 @@ class BodyReader:
         for pieces in equations:
             self._blocks.append(Block.of("formula", Text.joined(pieces, " ")))
         return []
-
-    def _beside(self, pieces: Sequence[_Piece]) -> None:
-        builder = ParagraphBuilder()
-        for piece in trimmed(pieces):
-            self._add(builder, piece)
-        if parts := builder.end():
-            self._blocks.append(Block("prose", parts))
-        self._lines.mark(" ")
 
 
 class _Lines:
