@@ -1,7 +1,7 @@
 """Arrays printed over several lines: in outputs, in code, in plain text, and tables of figures.
 
 Every such array is written as one line, each character with its place, for
-:func:`symattn.documents.notation.read_line` to read like any other: arrays in brackets as
+:func:`symattn.documents.notation.read_parts` to read like any other: arrays in brackets as
 people and libraries write them, rows between bars or in brackets, several such arrays beside
 each other, the pieces of tall brackets, and plain columns with labels of rows and columns.
 """
@@ -9,6 +9,7 @@ each other, the pieces of tall brackets, and plain columns with labels of rows a
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -342,25 +343,22 @@ _WORDS = 4
 
 
 #: Labels of the rows and of the columns of arrays, by the arrays' places.
-_Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
+_Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
 class FlatLine:
-    """A line as it is to be read, which lines ``first`` to ``last`` are; ``said`` has
-    the labels of arrays in it."""
+    """A line as it is to be read, which lines ``first`` to ``last`` are; ``labels`` are those
+    of arrays in it."""
 
     text: Text
     first: int
     last: int
-    said: _Said = ()
+    labels: _Labels = field(default_factory=dict)
 
 
 #: The lines that a few lines with arrays in them amount to; none where there are none.
 _Stacked = Sequence[FlatLine]
-#: What a way to read lines finds from a line on: the arrays there, and the line before
-#: which it need not be tried again.
-_Found = tuple[_Stacked, int]
 
 
 @dataclass(frozen=True)
@@ -500,9 +498,10 @@ def _stacked(
     free: int,
     are_printed: bool,
     cut: Callable[[Text], _Row | None],
-) -> _Found:
-    """Rows under each other, as ``cut`` finds them in lines, with their labels; of what a
-    program printed, rows in brackets by themselves are several vectors."""
+) -> tuple[_Stacked, int]:
+    """Rows under each other, as ``cut`` finds them in lines, with their labels, and the line
+    before which this need not be tried again; of what a program printed, rows in brackets by
+    themselves are several vectors."""
     rows: list[_Row] = []
     end = first
     for place in range(first, len(lines)):
@@ -571,7 +570,7 @@ def _series(
         return ()
     vector = Text.joined([row.segments[0].numbers[0] for row in rows], ", ").enclosed("[", "]")
     return [
-        FlatLine(vector, first, end - 1, ((vector.span(), tuple(r.label for r in rows), ()),)),
+        FlatLine(vector, first, end - 1, {vector.span(): (tuple(r.label for r in rows), ())}),
         *_remarks(rows, first, end - 1),
     ]
 
@@ -605,7 +604,7 @@ def _labelled(
     if array is None:
         return ()
     said = tuple(labels) if any(labels) else ()
-    all_labels = ((array.span(), said, columns),) if said or columns else ()
+    all_labels = {array.span(): (said, columns)} if said or columns else {}
     return [FlatLine(array, first, last, all_labels), *_remarks(rows, first, last)]
 
 
@@ -730,17 +729,17 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine
     while number < len(starts):
         at, begun = starts[number], number
         pieces: list[Text] = []
-        labels: list[tuple[Span, tuple[str, ...], tuple[str, ...]]] = []
+        labels: dict[Span, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         while array is not None and array.start < starts[number] + len(lines[first + number]) + 1:
             pieces += [text[at : array.start], array.text]
             if any(array.labels):
-                labels.append((array.text.span(), array.labels, ()))
+                labels[array.text.span()] = array.labels, ()
             at = array.end
             while number + 1 < len(starts) and starts[number + 1] < at:
                 number += 1
             array = next(found, None)
         pieces.append(text[at : starts[number] + len(lines[first + number])])
-        yield FlatLine(Text.joined(pieces), first + begun, first + number, tuple(labels))
+        yield FlatLine(Text.joined(pieces), first + begun, first + number, labels)
         number += 1
 
 
@@ -752,8 +751,6 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[FlatLine
 _GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅|[+−/×·⋅÷@][ \t]*+(?:\Z|[-(\[0-9√])|[×·⋅÷@](?=[ ]))")
 _OPERATES = re.compile(r"[ \t]*+(?:[→⇒][ \t]*+\S|[×·⋅÷]|[+−/][ ])")
 _ON_ALL = re.compile(r"[ \t]*+[×·⋅÷]")
-#: The labels of the rows and of the columns of arrays, by the arrays' places.
-_Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 #: What a line ends with that goes on; a star or slash alone has another meaning in code.
 _OPEN = re.compile(r"(?:[=≈@]|(?:\A|\s)[+×·⋅÷−]|\S[ \t]++[*/])\s*+\Z")
 #: What is said behind a line.
@@ -774,9 +771,8 @@ def passages(lines: Sequence[Text], kind: Literal["code", "output", "prose"]) ->
         pieces: tuple[Piece, ...] = read_parts([(part, line.text.stripped())])
         if kind == "output":
             pieces = lone(pieces)
-        labels = {span: (rows, columns) for span, rows, columns in line.said}
-        if labels:
-            pieces = tuple(_with_labels(piece, labels) for piece in pieces)
+        if line.labels:
+            pieces = tuple(_with_labels(piece, line.labels) for piece in pieces)
         if pieces:
             yield Passage(kind, pieces)
 
@@ -820,7 +816,7 @@ def _as_one(parts: Sequence[FlatLine]) -> FlatLine:
     # What is said behind a line that goes on is no part of what it goes on with.
     texts = [one[: said.start()] if (said := _SAID.search(one.string)) else one for one in others]
     text = Text.joined((*texts, last), " ")
-    labels = tuple(label for part in parts for label in part.said)
+    labels = ChainMap(*(dict(part.labels) for part in parts))
     return FlatLine(text, parts[0].first, parts[-1].last, labels)
 
 

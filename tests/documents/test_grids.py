@@ -198,7 +198,7 @@ def test_labels_of_rows_and_columns_are_kept(printed, array, rows, columns):
     """Words before numbers and above them are the labels of rows and columns."""
     (line,) = lines(printed)
     assert str(line.text).strip() == array
-    ((span, said, above),) = line.said
+    ((span, (said, above)),) = line.labels.items()
     assert (said, above) == (rows, columns)
     assert printed[span.start] in "[0123456789"
 
@@ -285,7 +285,7 @@ def test_rules_and_the_name_of_the_labels_are_no_rows(printed):
     """Lines between rows say nothing, nor does what stands above the labels of rows."""
     (line,) = lines(printed, True)
     assert value(str(line.text)) == [[0.62, 0.38], [0.39, 0.61]]
-    assert [(rows, columns) for _, rows, columns in line.said] == [(("cat", "dog"),) * 2]
+    assert [*line.labels.values()] == [(("cat", "dog"),) * 2]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_words_in_round_brackets_behind_rows_are_their_labels():
     """A row may be followed by its token; round brackets with numbers in them are no label."""
     (line,) = lines("K = [[1, 0],      (salt)\n     [0, 1]]      (pepper)\n")
     assert str(line.text).strip() == "K = [[1, 0], [0, 1]]"
-    assert [rows for _, rows, _ in line.said] == [("salt", "pepper")]
+    assert [rows for rows, _ in line.labels.values()] == [("salt", "pepper")]
 
 
 @pytest.mark.parametrize(
