@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import accumulate, chain, pairwise, zip_longest
 
 from symattn.documents import grids
-from symattn.documents.article import Article, Block, BlockPart, TableCell
+from symattn.documents.article import Article, Block, BlockPart, PartKind, TableCell
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.notation.vocabulary import SIGNS, THOUSANDS
@@ -77,7 +77,11 @@ def blocks(article: Article) -> Iterator[Block]:
     >>> [str(block.text) for block in blocks(article)]
     ['0.5 und 0.25 sind 0.75; 1000 + 0.5 = 1000.5']
     """
-    write = _writing(article)
+    written = _writing(article)
+
+    def write(part: BlockPart) -> BlockPart:
+        return replace(part, text=written(part.text, part.kind))
+
     for block in article.blocks:
         if not _is_written(block, article):
             yield block
@@ -96,8 +100,8 @@ def _is_written(block: Block, article: Article) -> bool:
     return is_column or block.kind not in ("code", "output", "note")
 
 
-def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
-    """Return what writes a part with points."""
+def _writing(article: Article) -> Callable[[Text, PartKind], Text]:
+    """Return what writes a text, which is a part of that kind, with points."""
     commas = points = millions = 0
     for block in article.blocks:
         for part in block.all_parts if _is_written(block, article) else ():
@@ -110,11 +114,13 @@ def _writing(article: Article) -> Callable[[BlockPart], BlockPart]:
             millions += sum(1 for _ in _MILLIONS.finditer(string))
     if commas >= _SEEN and commas > _TIMES * points:
         thousands = EITHER if points else ""
-        return lambda part: _with_commas(_pointed(part, thousands))
+        return lambda text, kind: _with_commas(_pointed(text, thousands), kind)
     is_plain = points >= _SEEN and points > _TIMES * commas
     is_open = millions or (commas >= _SEEN and not is_plain)
     write = _with_points if is_plain else _with_zeros
-    return lambda part: write(_unpaired(_pointed(part, EITHER) if is_open else part))
+    return lambda text, kind: write(
+        _unpaired(_pointed(text, EITHER) if is_open else text, kind), kind
+    )
 
 
 def _tells(whole: str, part: str) -> bool:
@@ -137,16 +143,14 @@ def _is_decimal(number: re.Match[str], string: str) -> bool:
     return not is_list and not (before == "{" and string[start - 2 : start - 1] == "_")
 
 
-def _with_commas(part: BlockPart) -> BlockPart:
-    text = part.text
-
+def _with_commas(text: Text, kind: PartKind) -> Text:
     def plain(number: re.Match[str]) -> Text | None:
         by, is_decimal = number["by"], _is_decimal(number, text.string)
         if by == "." and not is_decimal and number["whole"].count(".") == 1:
             return None
         if not is_decimal and (by is None or number["comma"]):
             return None
-        if by == " " and (part.kind == "code" or _is_row(text.string, number.start())):
+        if by == " " and (kind == "code" or _is_row(text.string, number.start())):
             return None
         whole = text.group(number, "whole")
         whole = whole.sub(_BY, "") if by else whole
@@ -156,8 +160,7 @@ def _with_commas(part: BlockPart) -> BlockPart:
         return Text.joined([whole, point, text.group(number, "part")])
 
     written = text.sub(_NUMERAL, plain)
-    listed = written.sub(_LISTED, lambda one: written.group(one).sub(_SEMICOLON, ","))
-    return replace(part, text=listed)
+    return written.sub(_LISTED, lambda one: written.group(one).sub(_SEMICOLON, ","))
 
 
 def _is_row(string: str, at: int) -> bool:
@@ -167,18 +170,16 @@ def _is_row(string: str, at: int) -> bool:
     return line != string and len(line) < _ROW and not line.strip(" \t0123456789")
 
 
-def _pointed(part: BlockPart, by: str) -> BlockPart:
-    """A part with ``by`` for a point before three digits: left open, or nothing for thousands."""
-    text = part.text
-    return replace(part, text=text.sub(_POINTED, lambda one: text.group(one).sub(_SIGN, by)))
+def _pointed(text: Text, by: str) -> Text:
+    """A text with ``by`` for a point before three digits: left open, or nothing for thousands."""
+    return text.sub(_POINTED, lambda one: text.group(one).sub(_SIGN, by))
 
 
-def _unpaired(part: BlockPart) -> BlockPart:
-    """A part in which a comma between two whole numbers, which no brackets part from the
+def _unpaired(text: Text, kind: PartKind) -> Text:
+    """A text in which a comma between two whole numbers, which no brackets part from the
     rest, is left open: ``0,1 * 15`` has a decimal comma, or says what ``i = 0,1`` says."""
-    text = part.text
-    if part.kind == "code" or not _PAIRED.search(text.string):
-        return part
+    if kind == "code" or not _PAIRED.search(text.string):
+        return text
     depth = [*accumulate((c in _OPENED) - (c in _CLOSED) for c in text.string)]
 
     def unpaired(number: re.Match[str]) -> Text | None:
@@ -186,25 +187,23 @@ def _unpaired(part: BlockPart) -> BlockPart:
         is_open = depth[number.start()] <= 0 and not is_thousands
         return text.group(number).sub(_SIGN, EITHER) if is_open else None
 
-    return replace(part, text=text.sub(_PAIRED, unpaired))
+    return text.sub(_PAIRED, unpaired)
 
 
-def _with_points(part: BlockPart) -> BlockPart:
-    return _with_zeros(_together(part, _BRACED) if part.kind == "math" else part)
+def _with_points(text: Text, kind: PartKind) -> Text:
+    return _with_zeros(_together(text, _BRACED) if kind == "math" else text, kind)
 
 
-def _with_zeros(part: BlockPart) -> BlockPart:
-    return part if part.kind == "code" else _together(part, _ZEROS)
+def _with_zeros(text: Text, kind: PartKind) -> Text:
+    return text if kind == "code" else _together(text, _ZEROS)
 
 
-def _together(part: BlockPart, thousands: re.Pattern[str]) -> BlockPart:
-    text = part.text
-
+def _together(text: Text, thousands: re.Pattern[str]) -> Text:
     def plain(number: re.Match[str]) -> Text | None:
         is_row = _is_row(text.string, number.start())
         return None if is_row else text.group(number).sub(_BY, "")
 
-    return replace(part, text=text.sub(thousands, plain))
+    return text.sub(thousands, plain)
 
 
 # -- passages ----------------------------------------------------------------------------
