@@ -10,8 +10,7 @@ from itertools import chain, islice
 from itertools import count as counting
 
 from symattn.documents.notation import plain_name
-from symattn.documents.notation.latex import latex_tokens
-from symattn.documents.notation.tokens import NotationToken, plain_tokens
+from symattn.documents.notation.tokens import NotationToken, latex_tokens, plain_tokens
 from symattn.documents.notation.vocabulary import ACCENTS, straight
 from symattn.limits import CHARACTERS
 

@@ -23,8 +23,12 @@ from symattn.calculus import tensors
 from symattn.calculus.names import Names, style_of
 from symattn.calculus.printing import is_array
 from symattn.documents.notation.grammar import Grammar
-from symattn.documents.notation.latex import latex_tokens
-from symattn.documents.notation.tokens import NotationToken, UnreadNotation, plain_tokens
+from symattn.documents.notation.tokens import (
+    NotationToken,
+    UnreadNotation,
+    latex_tokens,
+    plain_tokens,
+)
 from symattn.documents.notation.vocabulary import (
     ACCENTS,
     FUNCTIONS,

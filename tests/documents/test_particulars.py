@@ -12,7 +12,7 @@ from symattn.documents.article import ParagraphBuilder
 from symattn.documents.binding.names import usual_role
 from symattn.documents.files import article
 from symattn.documents.latex import Macro, Stream
-from symattn.documents.notation.latex import latex_tokens
+from symattn.documents.notation.tokens import latex_tokens
 from symattn.documents.passages import passages
 from symattn.documents.reading import ArticleNumber
 from symattn.documents.text import Span, Text

@@ -7,14 +7,20 @@ begins or ends.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
 from symattn.documents.notation.grammar import Grammar, figures_in
-from symattn.documents.notation.latex import laid_flat, latex_tokens
-from symattn.documents.notation.tokens import NotationToken, outside, plain_tokens
+from symattn.documents.notation.tokens import (
+    NotationToken,
+    laid_flat,
+    latex_tokens,
+    outside,
+    plain_tokens,
+)
 from symattn.documents.notation.vocabulary import COUNTED, JOINING, may_be_word, plain_name
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import (
@@ -144,38 +150,33 @@ def read_formula(text: Text) -> tuple[Chain | Words, ...]:
 def formula_drafts(text: Text) -> Iterator[Words | OpenChain]:
     """The chains and the words of a formula, not yet joined with what is around it."""
     grammar = Grammar(text, laid_flat(latex_tokens(text.string)), latex=True)
-    return _spread(list(_Formula(grammar).read()))
+    return _spread(_Formula(grammar).read())
 
 
-def _spread(pieces: list[Words | OpenChain]) -> Iterator[Words | OpenChain]:
+def _spread(pieces: Iterable[Words | OpenChain]) -> Iterator[Words | OpenChain]:
     """Pieces, names and values that commas part put together."""
     names: list[OpenChain] = []
-    at = 0
-    while at < len(pieces):
-        piece = pieces[at]
-        at += 1
-        is_name = (
-            isinstance(piece, OpenChain) and piece.is_lone and isinstance(piece.members[0], Named)
-        )
-        if isinstance(piece, OpenChain) and is_name:
-            names.append(piece)
-            if piece.comma:
-                continue
-        elif isinstance(piece, OpenChain) and piece.links and names:
-            values: list[OpenChain] = []
-            while len(values) < len(names) and at < len(pieces) and piece.comma:
-                value = pieces[at]
-                if not isinstance(value, OpenChain) or value.links or not value.is_lone:
-                    break
-                values.append(value)
-                at += 1
-            yield from spread(names, piece, values)
-            names = []
-            continue
-        yield from names
+    ahead = deque(pieces)
+    while ahead:
+        piece = ahead.popleft()
+        match piece:
+            case OpenChain(members=[Named()], is_lone=True):
+                names.append(piece)
+                if piece.comma:
+                    continue
+                yield from names
+            case OpenChain(links=[_, *_]) if names:
+                values: list[OpenChain] = []
+                while len(values) < len(names) and ahead and piece.comma:
+                    value = ahead[0]
+                    if not isinstance(value, OpenChain) or not value.is_lone:
+                        break
+                    values.append(value)
+                    ahead.popleft()
+                yield from spread(names, piece, values)
+            case _:
+                yield from (*names, piece)
         names = []
-        if not is_name:
-            yield piece
     yield from names
 
 
