@@ -83,11 +83,25 @@ def peculiar(contents):
             entry.external_attr = 0o640 << 16
             whole.writestr(entry, text)
         whole.writestr("word/media/image1.png", bytes(range(256)) * 40)
+        whole.mkdir("word/embeddings")
         whole.comment = b"made by hand"
     return file.getvalue()
 
 
+def saved_by_word(contents):
+    """A file whose parts have no rights, as Word writes them."""
+    file = BytesIO()
+    with ZipFile(file, "w") as whole:
+        for name, text in contents.items():
+            entry = ZipInfo(name)
+            entry.compress_type, entry.create_system = ZIP_DEFLATED, 0
+            whole.writestr(entry, text)
+            entry.external_attr = 0
+    return file.getvalue()
+
+
 FILES = {
+    "saved by Word": saved_by_word,
     "packed": packed,
     "stored": lambda contents: packed(contents, ZIP_STORED),
     "streamed": streamed,

@@ -166,8 +166,10 @@ class Package:
             with ZipFile(BytesIO(self.data)) as file, ZipFile(written, "w") as copy:
                 copy.comment = file.comment
                 for entry in file.infolist():
-                    name = entry.filename
+                    name, attributes = entry.filename, entry.external_attr
                     copy.writestr(entry, new[name] if name in new else file.read(entry))
+                    # The library gives rights to parts that have none.
+                    entry.external_attr = attributes
         except (*_DAMAGED, RuntimeError) as error:
             raise Malformed(f"one of its parts can't be written again: {error}") from None
         return written.getvalue()
