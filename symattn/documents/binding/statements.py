@@ -395,7 +395,7 @@ class Statements:
                 else:
                     # What an arrow leads to is worked out, or another array beside the first.
                     is_said = "→" not in links[j:k] or (
-                        values.is_closed(said) and not isinstance(said, syntax.Array)
+                        j == k - 1 and values.is_closed(said) and not isinstance(said, syntax.Array)
                     )
                 if is_said and values.is_value(value):
                     self._state(said, value, where, is_own)
@@ -774,7 +774,7 @@ class Statements:
         name was last printed: another example of the same."""
         formula = next((one.tree for one in before[::-1] if one.tree is not None), None)
         last = next((begin(one.value) for one in before[::-1] if one.value is not None), -1)
-        if stated.is_code or formula is None or last < 0:
+        if stated.is_code or formula is None or last < 0 or not values.shape(stated.value):
             return ()
         numbers, closed = {*begins(formula)}, self._closed(formula, stated.order, False, 1)
         found = ((one, {*begins(one)} - numbers) for one in closed)
