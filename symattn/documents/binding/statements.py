@@ -41,6 +41,7 @@ from symattn.documents.binding.stated import (
 )
 from symattn.documents.binding.steps import Steps, is_by_rows, put, step
 from symattn.documents.binding.tables import Columns, inputs, of_rows
+from symattn.documents.notation.vocabulary import THOUSANDS
 from symattn.documents.outputs import Runs
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span
@@ -825,6 +826,9 @@ class Statements:
             case syntax.Array():
                 # "(B, T, 16)" is a shape, unless vectors are called so.
                 return self._of_vectors(tree, order, is_code, depth)
+            case syntax.Binary("*", PrintedFigure(), syntax.Name(unit)) if unit in THOUSANDS:
+                # Of "67M" the letter is no quantity.
+                return []
             case syntax.Transposed(operand):
                 parts = closed(operand)
                 return [syntax.Transposed(one) if _rank(one) == 2 else one for one in parts]
