@@ -990,8 +990,13 @@ def _without(entry: Entry, places: Set[Span], are_worked: bool) -> Iterable[Entr
 
 
 def _apart(chain: Chain) -> Iterator[Chain]:
-    """A chain, and each ``name = value`` that stands behind an arrow in it by itself."""
+    """A chain, and each ``name = value`` by itself that stands behind an arrow in it, or the first
+    of a list: "probs: A = 0.6"."""
     begin = 0
+    match chain.members, chain.links:
+        case (syntax.Name(), syntax.Name(), PrintedFigure()), (":", "=" | "≈"):
+            yield _part(chain, 0, 1)
+            begin = 1
     for k, link in enumerate(chain.links):
         is_named = _is_name(chain.members[k + 1]) and chain.links[k + 1 : k + 2] in (("=",), ("≈",))
         if link == "→" and is_named:

@@ -277,6 +277,11 @@ class Steps:
             if isinstance(one, Labelled):
                 self._rows |= zip(map(plain, one.rows_said), one.items, strict=False)
         is_block = len(members) == 2 and bool(values.shape(members[1]))
+        match members:
+            case (syntax.Name(name), PrintedFigure() as figure) if is_code and _SUM_OF in step(
+                name
+            ):
+                self._sum(figure)
         if is_code and not is_block:
             self._end_lines()
             self._end_row()
@@ -322,6 +327,9 @@ class Steps:
             self._is_softmax |= any(map(_is_softmax, members))
             if isinstance(value, syntax.Name) and len(members) == 1:
                 self._words = value.name
+            elif isinstance(value, syntax.Binary) and value.op == "/":
+                # What is divided is called the same: "logits / T: [2, 1]".
+                self._words = syntax.text(value.left)
 
     def _again(self, value: Member) -> _Block | None:
         """The block before that is printed again."""
