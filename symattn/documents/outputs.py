@@ -54,8 +54,9 @@ _RESULT = re.compile(
     r"(?P<value>\s*[-+−]?(?:[.\d]+|\[(?:[-+−]?[.\d]++(?:e[-+]?\d++)?|[\s,\[\]])*\]))"
     r"[ \t]*(?:#[^\n]*)?\s*\Z"
 )
-#: What is said of an array behind it.
+#: What is said of an array behind it, and what is remarked of an output.
 _BESIDE = re.compile(r"(?<=\])\)?\s*(?:→|⇒|←|-+>|=>|<-+|[—–-](?=\s)|#|\().*")
+_REMARK = re.compile(r"(?<=\])\s*#.*")
 #: How far floats of 64 bits and of 32 may be from what they stand for; what computes in these.
 _DOUBLE, _SINGLE = arb("1e-10"), arb("2e-6")
 _IN_SINGLE = re.compile(r"\b(?:torch|tensorflow|tf|jax|jnp|nn|float32)\b")
@@ -99,7 +100,7 @@ class _Token:
 
 def _tokens(lines: Iterable[Text]) -> Iterator[_Token]:
     for line in lines:
-        bare = line.sub(_BESIDE, "").sub(_DRESS, "")
+        bare = line.sub(_DRESS, "")
         marks = [*TOKEN.finditer(bare.string)]
         for k, mark in enumerate(marks):
             where = bare.span(*mark.span())
@@ -264,7 +265,7 @@ class _Turn:
     def _output(self, text: Text, is_valued: bool = False) -> bool:
         """Take a text behind a program, if it is what that prints, or its last value; return
         whether it is."""
-        tokens = [*_tokens(text.lines())]
+        tokens = [*_tokens(line.sub(_REMARK, "") for line in text.lines())]
         if self._behind >= _BEHIND or len(tokens) > _LONGEST:
             return False
         every = self._machine.shown[self._taken :]
@@ -303,7 +304,7 @@ class _Turn:
         """Take lines of comments that say what a statement shows; return whether they do."""
         if not found or not lines:
             return False
-        first, *rest = lines
+        first, *rest = [line.sub(_BESIDE, "") for line in lines]
         says = _SAYS.match(first.string)
         assert says is not None
         tokens = [*_tokens([first[says.end() :], *rest])]

@@ -73,8 +73,8 @@ from symattn.spelling import written
 _READINGS, _MEANINGS, _DEEPEST = 32, 4, 4
 #: What is only proposed is borne out by more bits of the figures that come, and this part of them.
 _BORNE_OUT, _MOST = 6.0, 0.5
-#: Numbers with so many decimals were seldom chosen; what is so near to a whole number is one.
-_FINE, _WHOLE = 3, 1e-6
+#: Numbers with so many decimals were seldom chosen.
+_FINE = 3
 #: What has more figures is not closed over.
 _FIGURES = 1024
 #: The names of an entry or a row by its number.
@@ -716,7 +716,9 @@ class Statements:
     def _names(self) -> Mapping[tuple[int, int], syntax.Tree]:
         """The names of printed values, by where these begin and how many numbers they have."""
         return {
-            (begin(one.value), len(values.texts(one.value))): syntax.Name(name)
+            (begin(one.value), len(values.texts(one.value))): syntax.Name(
+                one.said.name if isinstance(one.said, syntax.Name) else name
+            )
             for name, meanings in self._meanings.items()
             for one in meanings
             if one.value is not None and name.isidentifier()
@@ -1154,12 +1156,10 @@ def _is_setting(value: syntax.Tree) -> bool:
 
 
 def _is_about(tree: syntax.Tree, value: syntax.Tree) -> bool:
-    """Return whether a whole number may be an expression's value: that is no more than twice it and
-    no less than half, and whole as well, or rounded to it."""
+    """Return whether an expression comes to no more than twice a number, and no less than half."""
     (found, *_), ends = OPERANDS.middles(numbers(tree)) or ["0"], interval(values.texts(value)[0])
-    size, middle = abs(float(found)), abs(sum(ends or (0, 0))) / 2
-    is_whole = abs(size - round(size)) < _WHOLE or abs(size - middle) < 1
-    return is_whole and max(size, middle) <= 2 * min(size, middle)
+    sizes = abs(float(found)), abs(sum(ends or (0, 0))) / 2
+    return max(sizes) <= 2 * min(sizes)
 
 
 def _decimals(tree: syntax.Tree) -> int:
