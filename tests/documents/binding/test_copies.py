@@ -190,3 +190,11 @@ def test_work_grows_with_the_numbers(monkeypatch) -> None:
         assert not Copies(numbers(["0.5"] * size, 10_000), results).sources
         counts.append(asked[0])
     assert counts[1] < 6 * counts[0]
+
+
+def test_a_copy_of_a_number_that_stands_twice_may_be_of_both() -> None:
+    """Of one block, where the order doesn't tell them apart: what is wrong may be the other."""
+    texts = ("1.5875", "0.8250", "1.3396", "1.3396")
+    results = [Result(k, text, 0) for k, text in enumerate(texts)]
+    sources = Copies(numbers(["1.59", "0.83", "1.34"], 10), results).sources
+    assert [sorted((one.start, *one.others)) for one in sources.values()] == [[0], [1], [2, 3]]
