@@ -866,14 +866,13 @@ class Statements:
     def _of_vectors(
         self, array: syntax.Array, order: int, is_code: bool, depth: int
     ) -> list[syntax.Tree]:
-        """The matrix of vectors that are called by name, as its rows or as its columns."""
+        """The matrix whose rows are vectors that are called by name."""
         vectors: list[syntax.Tree] = []
         for item in values.leaves(array):
             vectors += map(values.flat, self._closed(item, order, is_code, depth + 1)[:1])
             if not vectors or _rank(vectors[-1]) != 1 or _shape(vectors[-1]) != _shape(vectors[0]):
                 return []
-        whole = syntax.Array(tuple(vectors))
-        return [whole, syntax.Transposed(whole)]
+        return [syntax.Array(tuple(vectors))]
 
     def _named(self, tree: syntax.Tree, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         """The readings of a name: the value that was printed last, then those before, then what it

@@ -56,6 +56,12 @@ def table(rows, head=("token", "$q = x W$")):
         # A formula goes on where all its operands are given anew.
         (HEADS.replace("ENTRY", "-0.707"), {}),
         (HEADS.replace("ENTRY", "0.707"), {"0.707": "-0.707"}),
+        # Not over those of the first.
+        (
+            HEADS.partition("$Q = [[2")[0]
+            + "$S = [[0.3, 1.7, 2.9], [0.4, 1.1, 0.6], [3.1, 0.2, 0.9]]$",
+            {},
+        ),
         # Three names mean one matrix.
         (
             "$X = [[1, 0], [0, 1], [1, 1]]$\n\n$Q = K = V = X$\n\n"
