@@ -23,17 +23,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm, prod
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
-from flint import fmpq, fmpz
+from flint import fmpq, fmpz, fmpz_mod, fmpz_mod_ctx, fmpz_mod_poly_ctx
 
 from symattn.limits import BOUNDED, EVALUATED, EVALUATION
 from symattn.numbers.exponential_sums import (
     Base,
-    Exponent,
     Monomial,
     NumberAtom,
     Sum,
@@ -78,6 +78,26 @@ class _Field(Protocol[F]):
     def products(self, pairs: Iterable[tuple[F, F]]) -> F: ...
 
     def inverse(self, x: F) -> F: ...
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The arithmetic of numbers, of which ``number`` makes one of a rational number."""
+
+    number: Callable[[fmpq], Any]
+    monomial: Callable[[Powers], Any]
+
+    def term(self, q: fmpq, powers: Powers) -> Any:
+        return self.number(q) * self.monomial(powers)
+
+    def total(self, items: Iterable[Any]) -> Any:
+        return sum(items)
+
+    def products(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
+        return self.total(x * y for x, y in pairs)
+
+    def inverse(self, x: Any) -> Any:
+        return 1 / x
 
 
 @lru_cache(maxsize=1024)
@@ -186,64 +206,51 @@ def is_zero(lines: Sequence[ZeroTestLine]) -> Verdict:
 # -- modulo a prime ------------------------------------------------------------------------
 
 
-def _residue(lines: Sequence[ZeroTestLine], variables: _Variables) -> int | None:
+def _residue(lines: Sequence[ZeroTestLine], variables: _Variables) -> Any:
     """The value at a random point modulo a prime; None where a divisor vanishes at
     every point that is tried."""
     chance = random.Random(_SEED)
     for _ in range(_TRIES):
-        prime = _prime(chance, variables.roots)
-        values: dict[Variable, int] = {
-            ("root", p): pow(p, (prime + 1) // 4, prime) for p in variables.roots
-        }
-        for variable in (*(("power", r) for r in sorted(variables.steps)), *variables.atoms):
-            values[variable] = chance.randrange(2, prime - 1)  # type: ignore[index]
-        values.update(_waves(variables, chance, prime))
-
-        def monomial(powers: Powers, values: dict[Variable, int] = values, p: int = prime) -> int:
-            product = 1
-            for variable, power in powers.items():
-                product = product * pow(values[variable], power, p) % p
-            return product
-
-        try:
-            return _walked(lines, variables, _Modular(prime, monomial))
-        except ZeroDivisionError:
-            continue
+        with suppress(ZeroDivisionError):
+            return _walked(lines, variables, _modulo_prime(variables, chance))
     return None
 
 
-def _waves(variables: _Variables, chance: random.Random, prime: int) -> dict[Variable, int]:
+def _modulo_prime(variables: _Variables, chance: random.Random) -> _Numbers:
+    """The numbers modulo a prime, with the variables at random."""
+    prime = _prime(chance, variables.roots)
+    residue = fmpz_mod_ctx(prime)
+    values: dict[Variable, fmpz_mod] = {
+        ("root", p): residue(p) ** ((prime + 1) // 4) for p in variables.roots
+    }
+    for variable in (*(("power", r) for r in sorted(variables.steps)), *variables.atoms):
+        values[variable] = residue(chance.randrange(2, prime - 1))  # type: ignore[index]
+    values.update(_waves(variables, chance, residue))
+    return _Numbers(
+        lambda q: q.p / residue(q.q),
+        lambda powers: prod(values[variable] ** power for variable, power in powers.items()),
+    )
+
+
+def _waves(
+    variables: _Variables, chance: random.Random, residue: fmpz_mod_ctx
+) -> dict[Variable, fmpz_mod]:
     """The waves at random angles, modulo a prime that is 3 modulo 4: no square is -1."""
-    circle: dict[Base, tuple[int, int]] = {}
+    numbers = fmpz_mod_poly_ctx(residue)
+    # The cosine and i times the sine, with i in place of an unknown whose square is -1.
+    unit, circle = numbers([1, 0, 1]), {}
     for r in sorted(variables.turns):
-        u = chance.randrange(2, prime - 1)
-        below = pow(1 + u * u, -1, prime)
-        circle[r] = (1 - u * u) * below % prime, 2 * u * below % prime
+        half = numbers([1, chance.randrange(2, int(residue.modulus()) - 1)])
+        circle[r] = half * half / numbers([half(0) ** 2 + half[1] ** 2]) % unit
 
-    def at(angle: Exponent) -> tuple[int, int]:
-        cos, sin = 1, 0
-        for r, p, q in angle:
-            a, b = circle[r]
-            c, s = _power(a, b if p > 0 else -b, abs(p) * (variables.turns[r] // q), prime)
-            cos, sin = (cos * c - sin * s) % prime, (cos * s + sin * c) % prime
-        return cos, sin
+    def at(wave: Wave) -> fmpz_mod:
+        turned = numbers([1])
+        for r, p, q in wave.angle:
+            step = circle[r] if p > 0 else numbers([circle[r][0], -circle[r][1]])
+            turned = turned * step.pow_mod(abs(p) * (variables.turns[r] // q), unit) % unit
+        return turned[wave.function == "sin"]
 
-    waves = (atom for atom in variables.atoms if isinstance(atom, Wave))
-    return {wave: at(wave.angle)[wave.function == "sin"] for wave in waves}
-
-
-def _power(a: int, b: int, exponent: int, prime: int) -> tuple[int, int]:
-    """``(a + ib)**exponent``.
-
-    >>> _power(1, 1, 2, 103)
-    (0, 2)
-    """
-    power = 1, 0
-    for bit in f"{exponent:b}":
-        c, s = power
-        c, s = (c * c - s * s) % prime, 2 * c * s % prime
-        power = ((c * a - s * b) % prime, (c * b + s * a) % prime) if bit == "1" else (c, s)
-    return power
+    return {wave: at(wave) for wave in variables.atoms if isinstance(wave, Wave)}
 
 
 def _prime(chance: random.Random, roots: Iterable[int]) -> int:
@@ -254,29 +261,6 @@ def _prime(chance: random.Random, roots: Iterable[int]) -> int:
         prime = chance.randrange(_BELOW >> 1, _BELOW) * step - 1
         if fmpz(prime).is_prime():
             return prime
-
-
-@dataclass(frozen=True)
-class _Modular:
-    """Arithmetic modulo a prime."""
-
-    prime: int
-    monomial: Callable[[Powers], int]
-
-    def term(self, q: fmpq, powers: Powers) -> int:
-        value = int(q.p) * self.inverse(int(q.q)) % self.prime
-        return value * self.monomial(powers) % self.prime
-
-    def total(self, items: Iterable[int]) -> int:
-        return sum(items) % self.prime
-
-    def products(self, pairs: Iterable[tuple[int, int]]) -> int:
-        return sum(x * y for x, y in pairs) % self.prime
-
-    def inverse(self, x: int) -> int:
-        if x % self.prime == 0:
-            raise ZeroDivisionError
-        return pow(x, -1, self.prime)
 
 
 # -- at a power of two ---------------------------------------------------------------------
@@ -319,28 +303,9 @@ def _vanishes(lines: Sequence[ZeroTestLine], variables: _Variables) -> bool:
         return fmpq(fmpz(1) << exponent) if exponent >= 0 else fmpq(1, fmpz(1) << -exponent)
 
     try:
-        return _walked(lines, variables, _Rational(monomial)) == 0
+        return bool(_walked(lines, variables, _Numbers(fmpq, monomial)) == 0)
     except (OverflowError, ZeroDivisionError):
         return False
-
-
-@dataclass(frozen=True)
-class _Rational:
-    """Rational arithmetic."""
-
-    monomial: Callable[[Powers], fmpq]
-
-    def term(self, q: fmpq, powers: Powers) -> fmpq:
-        return q * self.monomial(powers)
-
-    def total(self, items: Iterable[fmpq]) -> fmpq:
-        return sum(items, fmpq(0))
-
-    def products(self, pairs: Iterable[tuple[fmpq, fmpq]]) -> fmpq:
-        return sum((x * y for x, y in pairs), fmpq(0))
-
-    def inverse(self, x: fmpq) -> fmpq:
-        return 1 / x
 
 
 class _Bounds:
