@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from itertools import count
+from itertools import chain, count
 from typing import Literal
 
 from symattn.errors import Malformed
 from symattn.expressions.elementary import ELEMENTARY
+from symattn.expressions.trees import Walk
 
 Axis = str | int
 """The length of an axis: the name of a size, or a number."""
@@ -262,18 +263,13 @@ def length(size: Size) -> Axis:
     return size.of.size if isinstance(size.of, Index) else size.of
 
 
-def inside(value: Expr) -> tuple[Expr, ...]:
-    """The expressions that an expression is made of."""
-    match value:
-        case Add(parts) | Mul(parts):
-            return parts
-        case Div(above, below):
-            return above, below
-        case Neg(body) | Power(body, _) | Apply(_, body) | Sum(_, body) | Expectation(body):
-            return (body,)
-        case Partial(body, _, _) | Limit(body, _, _):
-            return (body,)
-    return ()
+_walk: Walk[Expr] = Walk()
+inside = _walk.parts
+
+
+def walk(*values: Expr) -> Iterator[Expr]:
+    """Expressions and all that they are made of, each before its parts."""
+    return chain.from_iterable(map(_walk.walk, values))
 
 
 def mapped(
@@ -334,15 +330,6 @@ def _counted(at: AxisPlace, axis: Axis) -> Expr:
     if at.offset or not parts:
         parts.append(Number(Fraction(at.offset)))
     return Add(tuple(parts)) if len(parts) > 1 else parts[0]
-
-
-def walk(*values: Expr) -> Iterator[Expr]:
-    """Expressions and all that they are made of, each before its parts."""
-    todo = [*reversed(values)]
-    while todo:
-        value = todo.pop()
-        yield value
-        todo.extend(reversed(inside(value)))
 
 
 def places(value: Expr) -> tuple[AxisPlace, ...]:

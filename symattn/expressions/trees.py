@@ -1,8 +1,8 @@
 """Trees of frozen dataclasses: what one is made of, and trees with other parts.
 
-The one grammar's trees and terms of theorems say different things, and are walked alike: a field
-holds parts, alone or in tuples, where its type names the union of the kinds (``Tree``, ``Term``);
-each of these has its :class:`Walk`.
+The one grammar's trees, lines of derivations and terms of theorems say different things, and are
+walked alike: a field holds parts, alone or in tuples, where its type names what all kinds are
+(``Tree``, ``Expr``, ``Term``); each of these has its :class:`Walk`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ N = TypeVar("N")
 
 #: How a field holds parts: not, one, in a tuple, or in tuples of tuples.
 _NONE, _ONE, _MANY, _NESTED = range(4)
-_HELD = dict.fromkeys(("Tree", "Term"), _ONE)
+_HELD = dict.fromkeys(("Tree", "Expr", "Term"), _ONE)
 _HELD |= {f"tuple[{union}, ...]": _MANY for union in _HELD}
 
 
@@ -25,7 +25,7 @@ _HELD |= {f"tuple[{union}, ...]": _MANY for union in _HELD}
 def _fields(kind: type) -> tuple[tuple[str, int], ...]:
     """The fields of a kind of node, each with how it holds parts; none of a leaf."""
     types = {x.name: str(x.type) for x in fields(kind)}
-    nested = re.compile(r"\b(Tree|Term)\b")
+    nested = re.compile(r"\b(Tree|Expr|Term)\b")
     held = {x: _HELD.get(y, _NESTED if nested.search(y) else _NONE) for x, y in types.items()}
     return tuple(held.items()) if any(held.values()) else ()
 
