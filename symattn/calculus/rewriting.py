@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Any, assert_never
+from typing import Any
 
 from symattn.calculus.choices import size_of
 from symattn.calculus.kernel import kinds
@@ -258,21 +258,7 @@ def _unified(atom: Atom, target: Atom, names: Names, free: Set[Index]) -> Names 
 
 def _head(atom: Atom) -> tuple[object, ...]:
     """Return what an atom is apart from its places and what it is made of."""
-    first, *more = kinds.inside(atom)
-    match atom:
-        case kinds.Entry() | kinds.Sum() | kinds.Function():
-            return atom.letter, first
-        case kinds.Derivative((of, _), (by, _)):
-            return atom.letter, of, by
-        case kinds.Limit():
-            return atom.letter, first, more[0]
-        case kinds.Delta() | kinds.AtMost() | kinds.Position():
-            return (atom.letter,)
-        case kinds.Bracket() | kinds.Positive() | kinds.Mean():
-            return (atom.letter,)
-        case kinds.Size() | kinds.Constant() | kinds.Operations():
-            return (atom,)
-    assert_never(atom)
+    return atom.letter, *kinds.mapped(atom, lambda place: None, lambda term: None)
 
 
 def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[Index]) -> Names | None:

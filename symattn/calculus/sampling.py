@@ -538,28 +538,25 @@ class SamplePoint:
     def _counted(self, value: Expr) -> int:
         """Return how many operations one value of an expression takes."""
         match value:
-            case term.Add(parts) | term.Mul(parts):
-                return len(parts) - 1 + sum(map(self._counted, parts))
-            case term.Neg(body):
-                return self._counted(body)
-            case term.Div(above, below):
-                return 1 + self._counted(above) + self._counted(below)
-            case term.Power(body, _):
-                sized = isinstance(body, term.Size | term.Number)
-                return 0 if sized else 1 + self._counted(body)
-            case term.Apply(_, body):
-                return 1 + self._counted(body)
             case term.Sum(index, body):
                 count = self.length(index.size) - 1
                 for place in range(1, self.length(index.size) + 1):
                     self.env[index] = place
                     count += self._counted(body)
                 return count
-            case term.AtMost() | term.Delta():
-                return 1
-            case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
+            case term.Power(term.Size() | term.Number(), _):
                 return 0
-        raise Unclear(f"the operations in {type(value).__name__}")
+            case term.Add(parts) | term.Mul(parts):
+                own = len(parts) - 1
+            case term.Div() | term.Power() | term.Apply() | term.AtMost() | term.Delta():
+                own = 1
+            case term.Neg() | term.Entry() | term.Number():
+                own = 0
+            case term.Size() | term.Constant() | term.Position():
+                own = 0
+            case _:
+                raise Unclear(f"the operations in {type(value).__name__}")
+        return own + sum(map(self._counted, term.inside(value)))
 
 
 def _is_guard(value: Expr) -> bool:

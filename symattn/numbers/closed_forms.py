@@ -112,9 +112,7 @@ def _numerator(keys: tuple[Monomial, ...], numbers: tuple[int, ...]) -> syntax.T
 @lru_cache(maxsize=1 << 12)
 def _lower(denominator: Denominator, share: int) -> syntax.Tree:
     below: list[syntax.Tree] = [] if share == 1 else [syntax.Literal(str(share))]
-    for normaliser, power in denominator:
-        form = sum_formula(normaliser.terms)
-        below.append(form if power == 1 else syntax.Power(form, syntax.Literal(str(power))))
+    below += [syntax.powered(sum_formula(each.terms), power) for each, power in denominator]
     return _product(below)
 
 
@@ -160,7 +158,7 @@ def _part(terms: Sum, denominator: Denominator, names: Names) -> list[syntax.Tre
             form = named.name
             for _ in range(power):
                 terms = exponential_sums.multiply(terms, named.unit)
-        below.append(form if power == 1 else syntax.Power(form, syntax.Literal(str(power))))
+        below.append(syntax.powered(form, power))
     if not below:
         form = sum_formula(terms)
         return list(form.terms) if isinstance(form, syntax.Sum) else [form]
@@ -279,7 +277,7 @@ def _factors(key: Monomial) -> tuple[tuple[syntax.Tree, ...], tuple[syntax.Tree,
 
 def _atoms(atoms: Atoms, positive: bool) -> list[syntax.Tree]:
     return [
-        base if abs(power) == 1 else syntax.Power(base, syntax.Literal(str(abs(power))))
+        syntax.powered(base, abs(power))
         for _, base, power in _by_text(atoms)
         if (power > 0) is positive
     ]
