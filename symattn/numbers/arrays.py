@@ -291,18 +291,14 @@ def read_stack(data: object, symbols: Letters | bool = False) -> MatrixStack:
 
 def _stacked(nested: Sequence[object], symbols: Letters | bool) -> MatrixStack:
     parts: list[MatrixStack] = []
-    faults: list[Fault] = []
+    faults = Faults()
     for place, item in enumerate(nested):
-        try:
-            parts.append(read_stack(item, symbols))
-        except Malformed as error:
-            faults += [fault.inside(f"[{place}]") for fault in error.faults]
-        else:
-            if parts[-1].shape != parts[0].shape:
+        with faults.inside(f"[{place}]"):
+            parts.append(part := read_stack(item, symbols))
+            if part.shape != parts[0].shape:
                 wanted = f"expected {show(parts[0].shape)} as before"
-                faults.append(Fault(f"[{place}]", f"{wanted}, found {show(parts[-1].shape)}"))
-    if faults:
-        raise Malformed(faults)
+                raise Malformed(f"{wanted}, found {show(part.shape)}")
+    faults.raise_all()
     first = parts[0]
     matrices = [*chain.from_iterable(part.matrices for part in parts)]
     stack = MatrixStack((len(parts), *first.lead), first.n, first.d, matrices)

@@ -144,7 +144,8 @@ UNIT: Monomial = ((), 1, ())
 #: the bits don't matter.
 _LONG, _MANY = 1 << 11, 16
 
-_SMALL = tuple(n for n in range(2, 100) if all(n % k for k in range(2, n)))
+#: So many primes are small: all below 100.
+_SMALL = 25
 
 
 def constant(value: fmpq | int) -> Sum:
@@ -339,17 +340,11 @@ def root_of_rational(value: fmpq) -> Sum:
 def _factors(number: int) -> Iterator[tuple[int, int]]:
     """Primes with their powers; what is left after the small ones must not be
     too large to be factored quickly."""
-    for prime in _SMALL:
-        power = 0
-        while number % prime == 0:
-            number //= prime
-            power += 1
-        if power:
-            yield prime, power
-    if number > RADICAND:
-        raise Exceeded
-    for large, power in fmpz(number).factor():
-        yield int(large), power
+    for factor, power in fmpz(number).factor(trial_limit=_SMALL):
+        if factor > RADICAND:
+            raise Exceeded
+        for prime, times in factor.factor():
+            yield int(prime), power * times
 
 
 def invert_surd(terms: Sum) -> Sum:
