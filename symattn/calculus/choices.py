@@ -248,23 +248,14 @@ def _whole(body: Mono) -> tuple[Fraction, ...] | None:
 
 def _components(body: Mono, variables: tuple[Index, ...]) -> tuple[tuple[int, ...], ...]:
     """Indices in groups that no factor has in common."""
-    left = set(variables)
-    groups = []
-    for first in variables:
-        if first not in left:
-            continue
-        group = {first}
-        grown = True
-        while grown:
-            grown = False
-            for atom, _ in body:
-                linked = atom.free & left
-                if linked & group and not linked <= group:
-                    group |= linked
-                    grown = True
-        left -= group
-        groups.append(tuple(k for k, each in enumerate(variables) if each in group))
-    return tuple(groups)
+    groups = [{each} for each in variables]
+    for atom, _ in body:
+        linked = [group for group in groups if not atom.free.isdisjoint(group)]
+        if linked:
+            groups = [group for group in groups if group not in linked]
+            groups.append(set().union(*linked))
+    numbers = (tuple(k for k, each in enumerate(variables) if each in group) for group in groups)
+    return tuple(sorted(numbers))
 
 
 def _least_offset(body: Mono, own: Index) -> int:

@@ -418,15 +418,14 @@ def _picked(free: Sequence[Index], point: SamplePoint, rng: Random) -> tuple[int
 def _needed(line: ParsedLine, ground: Ground, all_assumed: bool = False) -> frozenset[Array]:
     """All arrays that a line and the hypotheses about them speak of, or all hypotheses."""
     arrays = term.arrays(*line.sides)
-    grown = True
-    while grown:
-        grown = False
-        for hypothesis in ground.hypotheses:
-            named = term.arrays(*hypothesis.sides)
-            is_linked = (all_assumed and above_zero(hypothesis) is None) or named & arrays
-            if is_linked and not named <= arrays:
-                arrays |= named
-                grown = True
+    assumed = [
+        (term.arrays(*each.sides), all_assumed and above_zero(each) is None)
+        for each in ground.hypotheses
+    ]
+    while more := [
+        named for named, is_taken in assumed if (is_taken or named & arrays) and not named <= arrays
+    ]:
+        arrays = arrays.union(*more)
     return arrays
 
 
