@@ -34,6 +34,7 @@ _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: A word or a number in prose, or several with signs between them: ``j < l``.
 _TOKEN = r"(?:[A-Za-z]\w*|\d+)"
 _CHAIN = re.compile(rf"(?<![\w.'’]){_TOKEN}(?: (?:<=|[=<>+-]) {_TOKEN})*(?!\w|\.\w)")
+_QUOTED = re.compile("`([^`]*)`")
 #: One letter that is a word of English, if a word follows.
 _ARTICLE = re.compile(r"[AaI]\s+[a-z]")
 #: A short exponent is raised, a long one follows exp.
@@ -131,22 +132,19 @@ def prose(words: str, shapes: Shapes) -> str:
 
 def _quoted(words: str, style: Style, shapes: Shapes) -> Iterator[str | t.Row]:
     """Words and the formulas between backquotes in turn; what can't be read stays as it stands."""
-    plain, *parts = words.split("`")
-    for place, part in enumerate(parts):
-        if place % 2:
+    plain = ""
+    for place, part in enumerate(_QUOTED.split(words)):
+        if place % 2 == 0:
             plain += part
-        elif place == len(parts) - 1:
-            # No backquote ends it.
-            plain += f"`{part}"
-        else:
-            try:
-                formula = typeset(part, shapes, style)
-            except Malformed:
-                plain += f"`{part}`"
-                continue
-            yield plain
-            yield formula
-            plain = ""
+            continue
+        try:
+            formula = typeset(part, shapes, style)
+        except Malformed:
+            plain += f"`{part}`"
+            continue
+        yield plain
+        yield formula
+        plain = ""
     yield plain
 
 

@@ -219,10 +219,11 @@ def is_quoted(text: str) -> bool:
 
 def quoted(text: str) -> list[tuple[str, int, int]]:
     """The formulas that stand between quotes in a line, and where."""
-    return [
-        (next(group for group in part.groups() if group is not None).strip(), *part.span())
-        for part in _QUOTED.finditer(text)
-    ]
+    return [(_formula(part), *part.span()) for part in _QUOTED.finditer(text)]
+
+
+def _formula(quote: re.Match[str]) -> str:
+    return next(group for group in quote.groups() if group is not None).strip()
 
 
 def unquoted(text: str) -> str:
@@ -236,11 +237,7 @@ def framed(text: str) -> str:
 
 
 def _replaced(text: str, put: Callable[[str], str]) -> str:
-    pieces, end = [], 0
-    for formula, start, behind in quoted(text):
-        pieces += [text[end:start], put(formula)]
-        end = behind
-    return "".join([*pieces, text[end:]])
+    return _QUOTED.sub(lambda quote: put(_formula(quote)), text)
 
 
 def assumed(before: str) -> str:
