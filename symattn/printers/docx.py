@@ -22,20 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from symattn.escaping import html_text
 from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
-from symattn.printers import omml
-from symattn.printers.layout import (
-    EM,
-    SIDES,
-    Display,
-    columns,
-    cut,
-    display_width,
-    in_columns,
-    shade_width,
-    shelves,
-    shortened,
-    width,
-)
+from symattn.printers import layout, omml
 
 # -- paragraphs and tables of Word documents ---------------------------------------------
 # Rows, matrices to be filled in, heat maps.
@@ -52,7 +39,7 @@ _LIGHT, _DARK = (255, 255, 255), (43, 108, 176)
 #: From this shade on figures are white.
 _DEEP = 0.55
 #: An em of mathematics in mm: LibreOffice sets it in 12 pt, whatever is around it.
-MATH = 1.2 * EM
+MATH = 1.2 * layout.EM
 #: Estimated width of a letter of text, air beside it in a cell, and width of a page, in mm.
 _LETTER, _AIR, PAGE = 1.85, 4.5, 166.0
 
@@ -193,12 +180,12 @@ def _row(cells: Sequence[Cell], widths: Sequence[int], properties: str) -> str:
 
 def rows_table(whole: b.Table) -> str:
     """A table with a head, that is repeated on each of its pages."""
-    layout = columns(whole.align)
+    columns = layout.columns(whole.align)
     full = [row for row in whole.rows if len(row) == len(whole.header)]
-    sides = [SIDES[column.side] for column in layout]
+    sides = [layout.SIDES[column.side] for column in columns]
     widths = [
         (column.width or _breadth(cells)) + column.gap + _AIR
-        for column, *cells in zip(layout, whole.header, *full, strict=True)
+        for column, *cells in zip(columns, whole.header, *full, strict=True)
     ]
     head = [
         Cell(paragraph(runs(cell, bold=True), "Cell", keep=True, side=side))
@@ -230,13 +217,18 @@ def _breadth(cells: Sequence[b.Line]) -> float:
     """Estimated width of the widest of some lines, in mm."""
     return max(
         sum(
-            width(piece.formula) * MATH
+            layout.width(piece.formula) * MATH
             if isinstance(piece, b.Math)
             else _LETTER * len(b.words((piece,)))
             for piece in cell
         )
         for cell in cells
     )
+
+
+def _room(labels: Sequence[str]) -> float:
+    """Room for labels one below the other, in mm."""
+    return _breadth([(layout.shortened(label),) for label in labels]) + 3
 
 
 #: A bracket's lines, but for its ends.
@@ -262,20 +254,18 @@ def blank_matrix(matrix: b.Matrix) -> str:
         row += [Cell(paragraph(_mathematics(cell), "Cell", keep, "center")) for cell in cells]
         row.append(_bracket("right", place, last))
         rows.append(row)
-    labels = (
-        [_breadth([(shortened(x),) for x in matrix.row_labels]) + 3] if matrix.row_labels else []
-    )
+    labels = [_room(matrix.row_labels)] if matrix.row_labels else []
     figures = [
-        max(*(width(x) * EM for x in column), 12.0) + 2
+        max(*(layout.width(x) * layout.EM for x in column), 12.0) + 2
         for column in zip(*matrix.cells, strict=True)
     ]
-    widths = [width(matrix.before) * MATH + 3, *labels, _BRACKET, *figures, _BRACKET]
+    widths = [layout.width(matrix.before) * MATH + 3, *labels, _BRACKET, *figures, _BRACKET]
     height = f'<w:trHeight w:val="{twips(7.5)}" w:hRule="atLeast"/>'
     return table(rows, widths, properties=[height] * len(rows)) + GAP
 
 
 def _label(text: str, side: str, keep: bool, properties: str = "") -> Cell:
-    return Cell(paragraph(runs((shortened(text),)), "Label", keep, side), properties)
+    return Cell(paragraph(runs((layout.shortened(text),)), "Label", keep, side), properties)
 
 
 def _bracket(side: str, place: int, last: int) -> Cell:
@@ -288,8 +278,8 @@ def _bracket(side: str, place: int, last: int) -> Cell:
 def heat_map(heat: b.HeatMap) -> str:
     """A heat map: a table of shaded cells, with labels, and its title below."""
     count = len(heat.columns)
-    figures = max((width(figure) for row in heat.figures for figure in row), default=0.0)
-    wanted = max(shade_width(count), 0.85 * EM * figures + 2)
+    figures = max((layout.width(figure) for row in heat.figures for figure in row), default=0.0)
+    wanted = max(layout.shade_width(count), 0.85 * layout.EM * figures + 2)
     cell = min(wanted, (PAGE - 25) / count)
     upright = max(map(len, heat.columns), default=0) * _LETTER > cell
     turned = '<w:textDirection w:val="btLr"/>' if upright else ""
@@ -300,13 +290,13 @@ def heat_map(heat: b.HeatMap) -> str:
     if heat.title:
         title = paragraph(runs(heat.title), "Cell", side="center")
         rows.append([Cell(BLANK), Cell(title, span=count)])
-    longest = _breadth([(shortened(x),) for x in heat.columns]) + 3
+    longest = _room(heat.columns)
     heights = [
         f'<w:trHeight w:val="{twips(longest)}" w:hRule="atLeast"/>' if upright else "",
         *[f'<w:trHeight w:val="{twips(7)}" w:hRule="atLeast"/>'] * len(heat.rows),
         *[""] * bool(heat.title),
     ]
-    widths = [_breadth([(shortened(x),) for x in heat.rows]) + 3, *[cell] * count]
+    widths = [_room(heat.rows), *[cell] * count]
     return table(rows, widths, properties=heights) + GAP
 
 
@@ -496,9 +486,9 @@ def _block(block: b.Block, keep: bool) -> str:
         case b.Equations():
             return _equations(block)
         case b.Matrices() | b.HeatMaps():
-            return "".join(map(_shelf, shelves((block,), _ROOM)))
+            return "".join(map(_shelf, layout.shelves((block,), _ROOM)))
         case b.Beside(items):
-            return "".join(map(_shelf, shelves(items, _ROOM)))
+            return "".join(map(_shelf, layout.shelves(items, _ROOM)))
         case b.Table():
             return rows_table(block)
         case b.RedPen():
@@ -509,17 +499,17 @@ def _block(block: b.Block, keep: bool) -> str:
             return ""
 
 
-def _shelf(items: Sequence[Display]) -> str:
+def _shelf(items: Sequence[layout.Display]) -> str:
     """Displays side by side: matrices in one formula, others in a table without lines."""
     matrices = [item for item in items if isinstance(item, b.Matrix) and not has_blanks(item)]
     if len(matrices) == len(items):
         return _matrices(matrices)
     match items:
         case [b.Equations() as equations]:
-            return _equations(in_columns(equations, _ROOM))
+            return _equations(layout.in_columns(equations, _ROOM))
         case [item]:
             return _display(item)
-    widths = [(display_width(item) + 1.5) * MATH for item in items]
+    widths = [(layout.display_width(item) + 1.5) * MATH for item in items]
     cells = [Cell(_display(item)) for item in items]
     return table([cells], widths) + GAP
 
@@ -528,10 +518,10 @@ def _matrices(items: Sequence[b.Matrix]) -> str:
     return paragraph(omml.matrices(items), "Display")
 
 
-def _display(item: Display) -> str:
+def _display(item: layout.Display) -> str:
     match item:
         case b.Equations():
-            return _equations(item, display_width(item) * MATH)
+            return _equations(item, layout.display_width(item) * MATH)
         case b.Matrix():
             return blank_matrix(item) if has_blanks(item) else _matrices([item])
         case b.HeatMap():
@@ -540,9 +530,9 @@ def _display(item: Display) -> str:
 
 def _equations(equations: b.Equations, room: float = PAGE) -> str:
     """Equations aligned at their relations, in as many columns as fit: a table without lines."""
-    most = in_columns(equations, room / MATH)
+    most = layout.in_columns(equations, room / MATH)
     fitted = min(equations, most, key=lambda x: x.columns)
-    left = (max(width(line[0]) for line in fitted.lines) + 1) * MATH
+    left = (max(layout.width(line[0]) for line in fitted.lines) + 1) * MATH
     right = max(room / fitted.columns - left, 20.0)
     rows = [[cell for line in row for cell in _equation(*line)] for row in fitted.rows]
     widths = [left, right] * fitted.columns
@@ -559,7 +549,7 @@ def _equation(left: t.Row, relation: t.Row, right: t.Row) -> list[Cell]:
 
 def _marked(marked: b.RedPen) -> str:
     """Figures on the left, what is said of them in red on the right."""
-    pieces = [_matrices([piece]) for piece in cut(marked.matrix, 0.62 * _ROOM)]
+    pieces = [_matrices([piece]) for piece in layout.cut(marked.matrix, 0.62 * _ROOM)]
     left = paragraph(runs((marked.where,)), "Label") + "".join(pieces)
     notes = "".join(paragraph(runs(note, omml.PEN), "RedPen") for note in marked.notes)
     return table([[Cell(left), Cell(notes or BLANK)]], [0.65 * PAGE, 0.35 * PAGE]) + GAP

@@ -7,30 +7,17 @@ with fallback fonts; the first line says which engine is meant.
 
 from __future__ import annotations
 
-import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from symattn.escaping import latex as escape
 from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
+from symattn.printers import layout
 from symattn.printers.engine import engine_for
-from symattn.printers.layout import (
-    EM,
-    TEXT,
-    Display,
-    columns,
-    cut,
-    in_columns,
-    matrix_width,
-    shade_width,
-    shelves,
-    shortened,
-    unbreakable,
-    width,
-)
 
 # -- drawings in LaTeX -------------------------------------------------------------------
 # The SVG of :mod:`symattn.drawing`, element by element, as TikZ.
@@ -167,47 +154,8 @@ def _run(text: str, style: _Style, raised: float) -> str:
 
 # -- latex -------------------------------------------------------------------------------
 
-_SHARED = r"""
-\usepackage[textwidth=166mm,hcentering,top=17mm,bottom=20mm,footskip=9mm]{geometry}
-\usepackage[fleqn]{amsmath}
-\usepackage{microtype}
-\usepackage{array}
-\usepackage{booktabs}
-\usepackage{longtable}
-\usepackage{xcolor}
-\usepackage{tikz}
-\setcounter{MaxMatrixCols}{64}
-\allowdisplaybreaks
-\setlength{\parindent}{0pt}
-\setlength{\parskip}{3pt plus 2pt}
-\setlength{\jot}{3pt}
-\setlength{\mathindent}{6mm}
-\setlength{\LTpre}{6pt}
-\setlength{\LTpost}{4pt}
-\AtBeginDocument{\abovedisplayskip=4pt plus 2pt \belowdisplayskip=4pt plus 2pt
-  \abovedisplayshortskip=3pt plus 1pt \belowdisplayshortskip=3pt plus 1pt}
-\definecolor{ink}{HTML}{1F3A5F}
-\definecolor{heat}{HTML}{2B6CB0}
-\definecolor{pen}{HTML}{B3261E}
-\newcolumntype{P}[1]{>{\raggedright\arraybackslash}p{#1}}
-\newcommand{\struck}[1]{{\setbox0=\hbox{$#1$}%
-  \rlap{\color{pen}\raise.55ex\hbox{\vrule height.6pt width\wd0}}\box0}}
-\newsavebox{\fitted}
-\newcommand{\fit}[2]{\sbox{\fitted}{$\displaystyle #2$}%
-  \ifdim\wd\fitted>#1\resizebox{#1}{!}{\usebox{\fitted}}\else\usebox{\fitted}\fi}
-\newcommand{\air}[1]{\setbox0=\hbox{$\displaystyle #1$}%
-  \ht0=\dimexpr\ht0+2pt\relax\dp0=\dimexpr\dp0+2pt\relax\box0 }
-\newcommand{\needroom}[1]{\par\penalty0\ifdim\pagetotal>.3\textheight
-  \ifdim\dimexpr\pagegoal-\pagetotal\relax<#1\newpage\fi\fi}
-\newcommand{\correct}[1]{{\color{pen}\mathbf{#1}}}
-\newcommand{\cause}[1]{\text{\color{pen}\tikz[baseline=(n.base)]%
-  \node[circle,draw,inner sep=.8pt,font=\scriptsize](n){#1};}}
-\addtokomafont{disposition}{\rmfamily\color{ink}}
-\RedeclareSectionCommand[beforeskip=11pt plus 4pt,afterskip=3pt]{section}
-\RedeclareSectionCommand[beforeskip=8pt plus 3pt,afterskip=1pt]{subsection}
-\hyphenpenalty=500
-\emergencystretch=8em
-"""
+#: How sheets look, whichever engine sets them.
+_SHARED = "\n" + Path(__file__).with_name("sheet.tex").read_text("utf-8")
 
 #: The words of other languages stay whole: LaTeX would break them by English rules.
 _UNBROKEN = "\\hyphenpenalty=10000\n"
@@ -318,15 +266,15 @@ def _joined(blocks: tuple[b.Block, ...]) -> str:
 def _fit(formula: t.Row, room: float) -> str:
     """Mathematics that nothing breaks, made small if it is wider than ``room`` em."""
     latex = t.latex(formula)
-    return latex if width(formula) <= room else rf"\fit{{{10 * room:.0f}pt}}{{{latex}}}"
+    return latex if layout.width(formula) <= room else rf"\fit{{{10 * room:.0f}pt}}{{{latex}}}"
 
 
-def _line(line: b.Line, room: float = TEXT) -> str:
+def _line(line: b.Line, room: float = layout.TEXT) -> str:
     return "".join(b.written(line, escape, partial(_inline, room), _typed, _strong))
 
 
 def _inline(room: float, formula: t.Row) -> str:
-    breaks = unbreakable(formula) <= room
+    breaks = layout.unbreakable(formula) <= room
     return f"${t.latex(formula) if breaks else _fit(formula, room)}$"
 
 
@@ -358,9 +306,9 @@ def _block(block: b.Block) -> str:
         case b.Equations():
             return _equations(block)
         case b.Matrices():
-            return "\n".join(map(_shelf, shelves((block,))))
+            return "\n".join(map(_shelf, layout.shelves((block,))))
         case b.Beside(items):
-            return "\n".join(map(_shelf, shelves(items)))
+            return "\n".join(map(_shelf, layout.shelves(items)))
         case b.Table():
             return _table(block)
         case b.HeatMaps(items):
@@ -384,7 +332,7 @@ def _aligned(lines: tuple[b.Equation, ...]) -> str:
     text = ""
     for place, (left, relation, right) in enumerate(lines):
         indent = "" if relation else r"\quad "
-        room = max(TEXT - width(left) - bool(indent) - 1.5, 8.0)
+        room = max(layout.TEXT - layout.width(left) - bool(indent) - 1.5, 8.0)
         if place:
             # No page ends inside of an equation.
             text += " \\\\\n" if left else " \\\\*\n"
@@ -401,20 +349,20 @@ def _in_columns(equations: b.Equations) -> str:
     return f"\\begin{{alignat*}}{{{equations.columns}}}\n{body}\n\\end{{alignat*}}"
 
 
-def _shelf(items: list[Display]) -> str:
+def _shelf(items: list[layout.Display]) -> str:
     """Displays on one line; what stands alone on it may take more."""
     match items:
         case [b.Equations() as equations]:
-            return _equations(in_columns(equations))
+            return _equations(layout.in_columns(equations))
         case [b.HeatMap() as heat]:
             return _heat_maps((heat,))
     body = " \\qquad\n".join(map(_display, items))
-    if isinstance(items[0], b.Matrix) and matrix_width(items[0]) > TEXT:
-        body = rf"\fit{{{10 * TEXT:.0f}pt}}{{{body}}}"
+    if isinstance(items[0], b.Matrix) and layout.matrix_width(items[0]) > layout.TEXT:
+        body = rf"\fit{{{10 * layout.TEXT:.0f}pt}}{{{body}}}"
     return f"\\[\n{body}\n\\]"
 
 
-def _display(item: Display) -> str:
+def _display(item: layout.Display) -> str:
     match item:
         case b.Equations(lines):
             return f"\\begin{{aligned}}\n{_aligned(lines)}\n\\end{{aligned}}"
@@ -428,7 +376,7 @@ def _display(item: Display) -> str:
 
 
 def _label(text: str) -> str:
-    return escape(shortened(text))
+    return escape(layout.shortened(text))
 
 
 def _matrix(matrix: b.Matrix) -> str:
@@ -459,7 +407,8 @@ def _matrix(matrix: b.Matrix) -> str:
 def _marked(marked: b.RedPen) -> str:
     """Figures on the left, what is said of them in red on the right."""
     pieces = "\n\\par\n".join(
-        rf"$\displaystyle {_matrix(piece)}$" for piece in cut(marked.matrix, 0.68 * TEXT)
+        rf"$\displaystyle {_matrix(piece)}$"
+        for piece in layout.cut(marked.matrix, 0.68 * layout.TEXT)
     )
     notes = r"\par ".join(map(_line, marked.notes))
     return (
@@ -493,9 +442,9 @@ def _row(row: tuple[b.Line, ...], table: b.Table) -> str:
         title = rf"\boldmath\textbf{{{_line(row[0])}}}"
         column = rf"@{{\hspace{{6mm}}}}P{{{_TITLE}mm}}@{{}}"
         return rf"\multicolumn{{{count}}}{{{column}}}{{{title}}} \\*\addlinespace[4pt]"
-    rooms = [2 * TEXT / max(count, 2)] * count
+    rooms = [2 * layout.TEXT / max(count, 2)] * count
     if "P" in table.align:
-        rooms = [column.width / EM or TEXT for column in columns(table.align)]
+        rooms = [column.width / layout.EM or layout.TEXT for column in layout.columns(table.align)]
     cells = " & ".join(_line(cell, room) for cell, room in zip(row, rooms, strict=True))
     # The end of the row before would take [1] for a distance, and * for a star.
     start = "{}" if cells.lstrip().startswith(("[", "*")) else ""
@@ -511,21 +460,14 @@ def _air(row: tuple[b.Line, ...]) -> str:
 
 
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
-    beside = sum(len(item.columns) for item in items) <= _BESIDE
-    between = "\\hspace{8mm}\n" if beside else "\\par\\medskip\\hspace*{8mm}\n"
+    between = "\\hspace{8mm}\n" if layout.are_beside(items) else "\\par\\medskip\\hspace*{8mm}\n"
     pictures = between.join(map(_heat_map, items))
     return f"\\par\\hspace*{{8mm}}{pictures}\\par"
 
 
-#: Most columns that heat maps side by side have; room for a label, in mm.
-_BESIDE, _CELL_LABEL = 8, 5.0
-
-
 def _heat_map(heat: b.HeatMap) -> str:
     count = len(heat.columns)
-    cell = shade_width(count)
-    # Where the cells are small, only some of them can have labels.
-    apart = math.ceil(_CELL_LABEL / cell)
+    cell, apart = layout.shade_width(count), layout.labels_apart(count)
     side = rf"x={cell:g}mm,y={min(cell, 8.0):g}mm"
     lines = [rf"\begin{{tikzpicture}}[{side},baseline=(current bounding box.center)]"]
     for i, (shades, figures) in enumerate(zip(heat.shades, heat.figures, strict=True)):

@@ -253,6 +253,8 @@ def _shelved(pieces: list[t.Row], room: float) -> list[t.Row]:
 _LABEL = 16
 #: Room for the cells of a heat map, in mm; most lines of equations beside other displays.
 _SHADES, _MOST_BESIDE = 125.0, 12
+#: Most columns that heat maps side by side have; room for a label of theirs, in mm.
+_HEATS_BESIDE, _CELL_LABEL = 8, 5.0
 
 
 def shortened(label: str) -> str:
@@ -283,6 +285,16 @@ def _equations_width(equations: b.Equations) -> float:
 def shade_width(count: int) -> float:
     """Return how wide the cells of a heat map with so many columns are, in mm."""
     return 11.0 if count <= 7 else min(max(6.0, 80.0 / count), _SHADES / count)
+
+
+def labels_apart(count: int) -> int:
+    """Return of how many labels beside so many cells one is shown: small cells have no room."""
+    return math.ceil(_CELL_LABEL / shade_width(count))
+
+
+def are_beside(heats: Iterable[b.HeatMap]) -> bool:
+    """Return whether heat maps stand side by side."""
+    return sum(len(heat.columns) for heat in heats) <= _HEATS_BESIDE
 
 
 #: A display that stands beside others, and room between two, in em.

@@ -6,7 +6,6 @@ nothing is a command. Its fonts are those that Typst brings along, which look as
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -16,22 +15,8 @@ from pathlib import Path
 from symattn.escaping import is_hidden
 from symattn.expressions import typesetting as t
 from symattn.printers import blocks as b
+from symattn.printers import layout
 from symattn.printers.engine import TYPST_DOCUMENT
-from symattn.printers.layout import (
-    EM,
-    SIDES,
-    TEXT,
-    Display,
-    columns,
-    cut,
-    in_columns,
-    matrix_width,
-    shade_width,
-    shelves,
-    shortened,
-    unbreakable,
-)
-from symattn.printers.layout import width as width_of
 
 #: How sheets look: the functions that are called here for each block.
 _STYLE = Path(__file__).with_name("sheet.typ").read_text("utf-8")
@@ -102,29 +87,29 @@ def _text(text: str, style: str = "") -> str:
     return "#h(0pt)".join(f"#{style}({_string(part)})" for part in parts)
 
 
-def _line(line: b.Line, room: float = TEXT) -> str:
+def _line(line: b.Line, room: float = layout.TEXT) -> str:
     """A line of text as content; formulas that nothing breaks get no wider than ``room`` em."""
     return f"[{_inline(line, room)}]"
 
 
-def _inline(line: b.Line, room: float = TEXT) -> str:
+def _inline(line: b.Line, room: float = layout.TEXT) -> str:
     code, strong = (partial(_text, style=style) for style in ("raw", "strong"))
     return "".join(b.written(line, _text, partial(_inner, room), code, strong))
 
 
 def _inner(room: float, formula: t.Row) -> str:
     """Mathematics inside a line."""
-    if unbreakable(formula) > room:
+    if layout.unbreakable(formula) > room:
         return _fit(formula, room)
     match formula.nodes:
-        case (t.Styled(True, inner),) if width_of(formula) <= room:
+        case (t.Styled(True, inner),) if layout.width(formula) <= room:
             # In a box of its own it doesn't reach into the lines around it.
             return f"#box($ {_row(inner)} $)"
     return _math(formula)
 
 
 def _fit(formula: t.Row, room: float) -> str:
-    return f"#fit({room * EM:.0f}mm, {_math(formula)})"
+    return f"#fit({room * layout.EM:.0f}mm, {_math(formula)})"
 
 
 #: Height of a page that nothing is lost of where what belongs together moves on, in mm.
@@ -140,16 +125,16 @@ def _block(block: b.Block) -> str:
         case b.Equations():
             return _equations(block)
         case b.Matrices(items):
-            pieces = [piece for item in items for piece in cut(item)]
+            pieces = [piece for item in items for piece in layout.cut(item)]
             return f"#beside({', '.join(map(_matrix, pieces))})"
         case b.Table():
             return _table(block)
         case b.HeatMaps(items):
             return _heat_maps(items)
         case b.Beside(items):
-            return "\n".join(map(_shelf, shelves(items)))
+            return "\n".join(map(_shelf, layout.shelves(items)))
         case b.RedPen(where, matrix, notes):
-            pieces = cut(matrix, 0.66 * TEXT)
+            pieces = layout.cut(matrix, 0.66 * layout.TEXT)
             remarks = "".join(f"{_line(note)}, " for note in notes)
             return f"#marked({_line((where,))}, ({remarks}), {', '.join(map(_matrix, pieces))})"
         case b.Picture(svg):
@@ -158,17 +143,17 @@ def _block(block: b.Block) -> str:
             return f"#listing({', '.join(map(_string, lines))})"
 
 
-def _shelf(items: list[Display]) -> str:
+def _shelf(items: list[layout.Display]) -> str:
     """Displays side by side; equations that stand alone take as many columns as fit."""
     match items:
         case [b.Equations() as equations]:
-            return _equations(in_columns(equations))
+            return _equations(layout.in_columns(equations))
         case [b.HeatMap() as heat]:
             return _heat_maps((heat,))
     return f"#shelf({', '.join(map(_display, items))})"
 
 
-def _display(item: Display) -> str:
+def _display(item: layout.Display) -> str:
     match item:
         case b.Equations():
             return f"$ {_aligned(item)} $"
@@ -191,8 +176,8 @@ def _aligned(equations: b.Equations) -> str:
 def _equation(left: t.Row, relation: t.Row, right: t.Row) -> str:
     if not relation:
         return f"{_row(left)} & #h(1em) {_continued(right)}"
-    room = max(TEXT - width_of(left) - 1.5, 8.0)
-    formula = _row(right) if width_of(right) <= room else _fit(right, room)
+    room = max(layout.TEXT - layout.width(left) - 1.5, 8.0)
+    formula = _row(right) if layout.width(right) <= room else _fit(right, room)
     return f"{_row(left)} & {_row(relation)} {formula}"
 
 
@@ -324,31 +309,36 @@ def _matrix(matrix: b.Matrix) -> str:
     style = "display({})" if tall else "{}"
     cells = [[style.format(_row(cell)) for cell in row] for row in matrix.cells]
     labels = [
-        [f"#label({_string(shortened(label))})" + (f"#strut(${' '.join(row)}$)" if tall else "")]
+        [
+            f"#label({_string(layout.shortened(label))})"
+            + (f"#strut(${' '.join(row)}$)" if tall else "")
+        ]
         for label, row in zip(matrix.row_labels, cells, strict=bool(matrix.row_labels))
     ]
     side = _mat("#none", "right", labels, gap) if labels else ""
     display = f"$ {before} {side} {_mat(_BRACKETS, align, cells, gap)} $"
-    return display if matrix_width(matrix) <= TEXT else f"fit({TEXT * EM:.0f}mm, {display})"
+    if layout.matrix_width(matrix) <= layout.TEXT:
+        return display
+    return f"fit({layout.TEXT * layout.EM:.0f}mm, {display})"
 
 
 # -- tables and heat maps ---------------------------------------------------------
 
 
 def _table(table: b.Table) -> str:
-    layout = columns(table.align)
+    sides = layout.columns(table.align)
     # Beside the first and the last column there is no air.
-    air = [12] * len(layout)
+    air = [12] * len(sides)
     air[0] -= 6
     air[-1] -= 6
     widths = "".join(
         f"{column.width:g}mm + {pt}pt, " if column.width else "auto, "
-        for column, pt in zip(layout, air, strict=True)
+        for column, pt in zip(sides, air, strict=True)
     )
-    align = "".join(f"{SIDES[column.side]} + horizon, " for column in layout)
-    gaps = "".join(f"{column.gap:g}mm, " for column in layout[1:])
+    align = "".join(f"{layout.SIDES[column.side]} + horizon, " for column in sides)
+    gaps = "".join(f"{column.gap:g}mm, " for column in sides[1:])
     header = "".join(f"strong({_line(cell)}), " for cell in table.header)
-    rooms = [column.width / EM or 2 * TEXT / max(len(layout), 2) for column in layout]
+    rooms = [column.width / layout.EM or 2 * layout.TEXT / max(len(sides), 2) for column in sides]
     rows = ",\n".join(_table_row(row, rooms) for row in table.rows)
     return f"#rows(({widths}), ({align}), ({gaps}), ({header}),\n{rows})"
 
@@ -359,21 +349,14 @@ def _table_row(row: tuple[b.Line, ...], rooms: list[float]) -> str:
     return ", ".join(_line(cell, room) for cell, room in zip(row, rooms, strict=True))
 
 
-#: Most columns that heat maps side by side have; room for a label, in mm.
-_BESIDE, _CELL_LABEL = 8, 5.0
-
-
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
-    beside = sum(len(item.columns) for item in items) <= _BESIDE
-    between = "h(8mm)" if beside else "parbreak()"
+    between = "h(8mm)" if layout.are_beside(items) else "parbreak()"
     return f"#heatmaps({between}, {', '.join(map(_heat_map, items))})"
 
 
 def _heat_map(heat: b.HeatMap) -> str:
     count = len(heat.columns)
-    cell = shade_width(count)
-    # Where the cells are small, only some of them can have labels.
-    apart = math.ceil(_CELL_LABEL / cell)
+    cell, apart = layout.shade_width(count), layout.labels_apart(count)
     style = "slanted" if max(map(len, heat.columns)) > 7 else "label"
     above = "".join(f"{x}, " for x in _labels(heat.columns, apart, style))
     rows = ",\n".join(
@@ -385,12 +368,13 @@ def _heat_map(heat: b.HeatMap) -> str:
     return f"heatmap({cell:g}mm, {_line(heat.title)}, ({above}),\n{rows})"
 
 
+def _label(text: str, style: str = "label") -> str:
+    return f"{style}({_string(layout.shortened(text))})"
+
+
 def _labels(labels: tuple[str, ...], apart: int, style: str) -> list[str]:
     """Labels of rows or columns, of so many only one."""
-    return [
-        "[]" if place % apart else f"{style}({_string(shortened(label))})"
-        for place, label in enumerate(labels)
-    ]
+    return ["[]" if place % apart else _label(label, style) for place, label in enumerate(labels)]
 
 
 def _shade(shade: float, figure: t.Row, cell: float) -> str:
