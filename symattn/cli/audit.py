@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
     help="Audit all articles of a folder, a pattern or a list (a path a line), into a folder.",
 )
 @click.option("--watch", is_flag=True, help="Audit again whenever a file changes, until Ctrl-C.")
-@options.paper_and_language
+@options.settings("paper", "language")
 @options.paced(several=True, elsewhere=True)
 def command(
     cases: tuple[str, ...],
@@ -83,7 +82,7 @@ def command(
     watch: bool,
     settings: dict[str, object],
     pace: options.Pace,
-) -> None:
+) -> int:
     """Find the wrong figures of a document, and why they are wrong.
 
     A figure is refuted when the exact value does not round to it. Each refuted figure has a
@@ -116,7 +115,7 @@ def command(
                 "--fix, --diff and --watch"
             )
         fine = _corpus(corpus, output, outputs.force, strict, settings, pace)
-        sys.exit(0 if fine else CHECK_FAILED)
+        return 0 if fine else CHECK_FAILED
     if pace.executor is not None:
         raise Malformed("--executor is for a corpus: use it with --corpus")
     if watch:
@@ -129,7 +128,7 @@ def command(
         if not cases:
             raise Malformed("--fix and --diff need at least one article")
         settled = (fix.diff if compare else fix.fix)(cases, output, outputs, strict, pace)
-        sys.exit(0 if settled else CHECK_FAILED)
+        return 0 if settled else CHECK_FAILED
     pages, folder = form in FORMS, output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
     if pages:
@@ -163,8 +162,8 @@ def command(
             click.echo(text)
     audits.tell()
     refuted = any(item.refuted for item in audits.done)
-    if refuted or (strict and any(item.open for item in audits.done)):
-        sys.exit(CHECK_FAILED)
+    doubt = strict and any(item.open for item in audits.done)
+    return CHECK_FAILED if refuted or doubt else 0
 
 
 def _corpus(

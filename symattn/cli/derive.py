@@ -92,7 +92,7 @@ def command(
     seals: Path | None,
     strict: bool,
     pace: options.Pace,
-) -> None:
+) -> int:
     """Show derivations for any size, proved line by line.
 
     Without a NAME, list the bundled derivations and how each was checked. A FILE is a
@@ -114,8 +114,7 @@ def command(
       symattn derive softmax-jacobian --sealed seals    with what Coq said of it
     """
     if certificate is not None:
-        _replay(names, certificate)
-        return
+        return _replay(names, certificate)
     if cases and names:
         raise click.UsageError("a NAME and --from don't go together")
     if by_hand and (not cases or form not in (None, "text")):
@@ -161,22 +160,20 @@ def command(
         write_theorems(seals, [each.seal for each in derivations], folder, outputs)
         if code:
             judged.tell()
-            sys.exit(code)
+            return code
     judged.tell()
-    if not all(derivation.proved for derivation in derivations):
-        sys.exit(CHECK_FAILED)
+    return 0 if all(derivation.proved for derivation in derivations) else CHECK_FAILED
 
 
-def _replay(names: tuple[str, ...], certificate: Path) -> None:
-    """Tell what a certificate proves of one derivation."""
+def _replay(names: tuple[str, ...], certificate: Path) -> int:
+    """Tell what a certificate proves of one derivation; the exit code."""
     from symattn.calculus import library
 
     if len(names) != 1:
         raise click.UsageError("--replay goes with one NAME")
     text = library.replayed(names[0], certificate)
     click.echo("\n".join(map(visible, text.split("\n"))))
-    if "NO PROOF" in text:
-        sys.exit(CHECK_FAILED)
+    return CHECK_FAILED if "NO PROOF" in text else 0
 
 
 def _judged(

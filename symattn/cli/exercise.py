@@ -6,7 +6,6 @@ Files for learning platforms: what ``symattn exercise --format moodle``, ``--for
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -205,7 +204,13 @@ class _ExerciseVersions:
     help="A list of students (.csv with a column student, and version if wanted): for paper, "
     "each gets a sheet with the name on it.",
 )
-@options.exercise_settings
+@options.settings(
+    "detail",
+    "count_from",
+    "paper",
+    "language",
+    detail="one row of every product in solutions, or all rows; full by default",
+)
 @click.option(
     "--header",
     metavar="TEXT|FILE",
@@ -243,7 +248,7 @@ def command(
     interactive: bool,
     strict: bool,
     pace: options.Pace,
-) -> None:
+) -> int:
     """Make an exercise: questions with blanks, and an answer key.
 
     The [exercise] table of the file says what is asked for and for how many points; without
@@ -313,7 +318,7 @@ def command(
             exercise.key, exercise.versions, form, settings, solutions, output, outputs, pace
         )
         _write_key(exercise, output, outputs)
-        sys.exit(0)
+        return 0
     names = [name for name, _ in exercise.versions]
     jobs: list[Job] = [
         (_documents, (text, settings, form, solutions, interactive))
@@ -328,7 +333,7 @@ def command(
     code = write(documents, output, outputs, form, strict, pace.jobs)
     _write_key(exercise, output, outputs)
     pages.tell()
-    sys.exit(code)
+    return code
 
 
 def _write_key(exercise: _ExerciseVersions, output: Path, outputs: Outputs) -> None:

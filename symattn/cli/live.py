@@ -193,7 +193,7 @@ def myst(
 @click.argument("target", required=False)
 @click.option("--strict", is_flag=True, help="Exit with 1 if a figure can't be computed.")
 @options.paced(each="document")
-def pandoc(target: str | None, strict: bool, pace: options.Pace) -> None:
+def pandoc(target: str | None, strict: bool, pace: options.Pace) -> int:
     """Compute the figures of a document: a filter for pandoc and Quarto.
 
     Reads the document as pandoc's JSON and writes it again. An executable file that runs
@@ -205,8 +205,7 @@ def pandoc(target: str | None, strict: bool, pace: options.Pace) -> None:
 
     TARGET is the format that pandoc writes, which it says to every filter.
     """
-    if _filter("pandoc", "document", pace) and strict:
-        sys.exit(CHECK_FAILED)
+    return CHECK_FAILED if _filter("pandoc", "document", pace) and strict else 0
 
 
 def _filter(system: str, what: str, pace: options.Pace) -> list[str]:

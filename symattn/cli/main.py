@@ -139,8 +139,6 @@ def _command() -> int:
         error.show(shown)
         click.echo(without_secrets(shown.getvalue()), nl=False, err=True)
         return error.exit_code
-    except SystemExit as error:
-        return int(error.code or 0)
     except SymattnError as error:
         return _fail(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
     except RecursionError:

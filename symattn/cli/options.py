@@ -10,7 +10,7 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn.cases.settings import CHOICES, NAMES, PARTS
+from symattn.cases.settings import CHOICES, PARTS
 from symattn.errors import Malformed, expected
 from symattn.escaping import visible
 from symattn.limits import MEGABYTES, SECONDS, Limit
@@ -37,8 +37,16 @@ PROCESSES = "processes"
 #: Where a context keeps what -o says.
 _SAID = f"{__name__}.output"
 
-Command = Callable[..., None]
+#: What a command is, and gives: its exit code, None for success.
+Command = Callable[..., int | None]
 Decorator = Callable[[Command], Command]
+
+
+def _optioned(command: Command, options: Sequence[Decorator]) -> Command:
+    """Gives a command options, which its help lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def writes(metavar: str, what: str, default: str | None = None) -> Decorator:
@@ -63,12 +71,12 @@ def writes(metavar: str, what: str, default: str | None = None) -> Decorator:
             "Inputs are never overwritten.",
         )
         @wraps(command)
-        def with_outputs(*, output: Path | None, force: bool, **rest: Any) -> None:
+        def with_outputs(*, output: Path | None, force: bool, **rest: Any) -> int | None:
             context = click.get_current_context()
             if "://" in (output_as_said() or "") and not rest.get("corpus"):
                 raise Malformed("-o is an address: expected a file or folder of this machine")
             outputs = Outputs(str(context.info_name), _read(context), force)
-            command(output=output, outputs=outputs, **rest)
+            return command(output=output, outputs=outputs, **rest)
 
         return with_outputs
 
@@ -171,16 +179,13 @@ def paced(
             allow_outside: bool = False,
             executor: str = PROCESSES,
             **rest: Any,
-        ) -> None:
+        ) -> int | None:
             limits = WorkLimits(max_seconds, max_memory)
             with opened_executor(executor) as pool:
                 at_once = jobs or os.cpu_count() or 1
-                command(pace=Pace(limits, at_once, allow_outside, pool), **rest)
+                return command(pace=Pace(limits, at_once, allow_outside, pool), **rest)
 
-        decorated: Command = with_pace
-        for option in reversed(options):
-            decorated = option(decorated)
-        return decorated
+        return _optioned(with_pace, options)
 
     return decorator
 
@@ -319,49 +324,6 @@ def language(what: str, default: str | None = None) -> Decorator:
     )
 
 
-_counting = click.option(
-    "--count-from",
-    type=click.IntRange(0, 1),
-    metavar="0|1",
-    help="Count rows and columns from 0, the default, or from 1.",
-)
-
-
-def _detail(what: str) -> Decorator:
-    return click.option("--detail", type=click.Choice(CHOICES["detail"]), help=f"Work {what}.")
-
-
-def _settings(command: Command, names: Collection[str]) -> Command:
-    """Gives a command those of its options that were given, by name, as ``settings``."""
-
-    @wraps(command)
-    def with_settings(**named: Any) -> None:
-        asked = {name: named.pop(name) for name in names}
-        given = {name: value for name, value in asked.items() if value is not None}
-        command(settings=given, **named)
-
-    return with_settings
-
-
-def _paper_and_language(command: Command) -> Command:
-    paper = click.option(
-        "--paper", type=click.Choice(CHOICES["paper"]), help="Paper size; a4 by default."
-    )
-    return paper(language("Language")(command))
-
-
-def paper_and_language(command: Command) -> Command:
-    """Gives a command the settings that every sheet has, as ``settings``."""
-    return _paper_and_language(_settings(command, ("paper", "language")))
-
-
-def exercise_settings(command: Command) -> Command:
-    """Gives a command the settings of an exercise and its solution, as ``settings``."""
-    detail = _detail("one row of every product in solutions, or all rows; full by default")
-    names = "paper", "language", "detail", "count_from"
-    return detail(_counting(_paper_and_language(_settings(command, names))))
-
-
 #: What each part of a sheet is, for its flags.
 _PARTS = {
     "drawing": "A drawing of the steps, on web pages; on paper where it is asked for.",
@@ -373,24 +335,49 @@ _PARTS = {
 }
 
 
-def sheet_settings(command: Command) -> Command:
-    """Gives a command every setting of a worked-solution sheet, as ``settings``."""
-    with_settings = _settings(command, NAMES)
-    for part, what in reversed(_PARTS.items()):
-        whom = " and ".join(f"{name}s" for name in PARTS[part])
-        audiences = "all audiences" if len(PARTS[part]) == len(CHOICES["audience"]) else whom
-        help_text = f"{what} On by default for {audiences}."
-        flag = click.option(f"--{part}/--no-{part}", default=None, help=help_text)
-        with_settings = flag(with_settings)
-    audience = click.option(
-        "--for",
-        "audience",
-        type=click.Choice(CHOICES["audience"]),
-        help="Audience, which decides what is included; student by default.",
-    )
-    detail = _detail("one row of every product, or all rows; brief by default")
-    places = click.option("--places", type=int, help="Decimal places; 4 by default.")
-    return audience(detail(places(_counting(_paper_and_language(with_settings)))))
+def _setting(name: str, what: str, **more: Any) -> Decorator:
+    """The option for a setting, of which some are chosen among few."""
+    if name in CHOICES:
+        more["type"] = click.Choice(CHOICES[name])
+    flag = "for" if name == "audience" else name.replace("_", "-")
+    return click.option(f"--{flag}", name, help=what, **more)
+
+
+def _part(name: str) -> Decorator:
+    """The flags for a part of a sheet."""
+    whom = " and ".join(f"{each}s" for each in PARTS[name])
+    audiences = "all audiences" if len(PARTS[name]) == len(CHOICES["audience"]) else whom
+    what = f"{_PARTS[name]} On by default for {audiences}."
+    return click.option(f"--{name}/--no-{name}", default=None, help=what)
+
+
+def settings(*names: str, detail: str = "") -> Decorator:
+    """Gives a command the options for settings of a sheet; those that were given, by name, as
+    ``settings``. ``detail`` tells what is worked by the one of that name."""
+    who = "Audience, which decides what is included; student by default."
+    counted_from = "Count rows and columns from 0, the default, or from 1."
+    known = {
+        "audience": _setting("audience", who),
+        "detail": _setting("detail", f"Work {detail}."),
+        "places": _setting("places", "Decimal places; 4 by default.", type=int),
+        "count_from": _setting(
+            "count_from", counted_from, type=click.IntRange(0, 1), metavar="0|1"
+        ),
+        "paper": _setting("paper", "Paper size; a4 by default."),
+        "language": language("Language"),
+        **{part: _part(part) for part in PARTS},
+    }
+
+    def decorator(command: Command) -> Command:
+        @wraps(command)
+        def with_settings(**named: Any) -> int | None:
+            asked = {name: named.pop(name) for name in names}
+            given = {name: value for name, value in asked.items() if value is not None}
+            return command(settings=given, **named)
+
+        return _optioned(with_settings, [option for name, option in known.items() if name in names])
+
+    return decorator
 
 
 #: Seconds of silence; what is done by then needs no line.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -67,7 +66,7 @@ def command(
     check: bool,
     form: str,
     pace: options.Pace,
-) -> None:
+) -> int:
     """State figures and lines as theorems, for Coq to check.
 
     Of a CASE every figure that it claims and every entry that its sheet prints, of an ARTICLE
@@ -109,8 +108,8 @@ def command(
         for each in results:
             for line in _said(each, output):
                 click.echo(visible(line))
-    if any(each.failure or (each.checked and each.checked.refused) for each in results):
-        sys.exit(CHECK_FAILED)
+    refused = any(each.failure or (each.checked and each.checked.refused) for each in results)
+    return CHECK_FAILED if refused else 0
 
 
 def _stated(asker: Asker, wanted: CaseArgument, is_text: bool, places: int | None) -> Sealing:

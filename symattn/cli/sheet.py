@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cases.settings import NAMES
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.pages import FORMS, PrintedSheet, printed, write, write_theorems
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     what="Web pages, LaTeX, Markdown, Word, or LaTeX and PDF. By default web pages and LaTeX, "
     "and PDF where TeX or Typst is installed.",
 )
-@options.sheet_settings
+@options.settings(*NAMES, detail="one row of every product, or all rows; brief by default")
 @options.sealed("sheet")
 @options.strict_pdf
 @options.paced(several=True)
@@ -42,7 +42,7 @@ def command(
     pace: options.Pace,
     settings: Changes,
     seals: Path | None,
-) -> None:
+) -> int:
     """Write worked-solution sheets: DIR/CASE.html, .tex and .pdf.
 
     Web pages need nothing but a browser, and DIR/index.html lists them; PDFs need TeX or
@@ -74,7 +74,7 @@ def command(
     code = write([made for made, _ in sheets.done], output, outputs, form, strict, pace.jobs)
     write_theorems(seals, [seal for _, seal in sheets.done], output, outputs)
     sheets.tell()
-    sys.exit(code)
+    return code
 
 
 def _sheet(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -55,7 +54,7 @@ def command(
     seeds: int | None,
     form: str,
     pace: options.Pace,
-) -> None:
+) -> int:
     """Write test vectors for attention kernels in any language.
 
     Each sample, DIR/DTYPE/KIND-DTYPE-SEED, is written in safetensors (bfloat16 included) and
@@ -107,8 +106,7 @@ def command(
     count = len(wanted) - len(folder.failed)
     samples = f"{count} sample{'s' if count != 1 else ''}"
     click.echo(visible(f"{samples} in {output}: {' and '.join(chosen)}"))
-    if folder.failed:
-        sys.exit(CHECK_FAILED)
+    return CHECK_FAILED if folder.failed else 0
 
 
 def _sample(asker: Asker, wanted: SampleRequest, forms: Sequence[Form]) -> SampleFiles:

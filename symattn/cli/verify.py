@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @options.form("text", "json")
 @click.option("--strict", is_flag=True, help="Also exit with 1 if anything is undecided.")
 @options.paced(several=True)
-def command(cases: tuple[str, ...], form: str, strict: bool, pace: options.Pace) -> None:
+def command(cases: tuple[str, ...], form: str, strict: bool, pace: options.Pace) -> int:
     """Check every quantity against NumPy and SymPy.
 
     NumPy recomputes each CASE in 64-bit floats from the text of its steps, every gradient
@@ -51,8 +50,7 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: options.Pace)
             case_arguments.echo(text)
     results.tell()
     passing = {Verdict.HOLDS} if strict else {Verdict.HOLDS, Verdict.UNDECIDED}
-    if any(verdict not in passing for _, verdict, _ in results.done):
-        sys.exit(CHECK_FAILED)
+    return 0 if all(verdict in passing for _, verdict, _ in results.done) else CHECK_FAILED
 
 
 def _verified(asker: Asker, case: CaseArgument, form: str) -> tuple[str, Verdict, Any]:

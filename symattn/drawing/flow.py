@@ -13,10 +13,9 @@ from itertools import pairwise
 from math import fsum
 
 from symattn.drawing import lettering
-from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells
+from symattn.drawing.heatmap import Cells, HeatMapDrawing, Measure, cells_of
 from symattn.drawing.lettering import LetterRun, Panel, Runs, element, framed, number, words
 from symattn.expressions.syntax import gradient_name
-from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
@@ -362,7 +361,6 @@ class Flow:
     def __init__(self, solution: Solution, places: int | None, backward: bool) -> None:
         self._solution = solution
         self._program = solution.program
-        self._axes = Axes(solution.program)
         self._places = places
         self.cells: list[Cells] = []
         self._named = names(solution.program)
@@ -392,14 +390,11 @@ class Flow:
     # -- boxes ----------------------------------------------------------------------------
 
     def _box(self, name: str, node: Node, is_gradient: bool) -> _Box:
-        quantity = self._solution.quantity(node, name)
-        is_weights = node.op == "softmax"
-        hiding = self._solution.quantity(node.operands[0]) if is_weights else quantity
-        drawn = cells(quantity, self._places, hiding.is_masked, is_weights)
+        drawn = cells_of(self._solution, node, self._places)
         self.cells.append(drawn)
         # Where the tokens come in, and at the output, rows are labelled.
         ends = *self._program.given, self._solution.case.output
-        tokens = self._tokens(node) if name in ends else ()
+        tokens = self._solution.tokens(node, 0)[:: drawn.block[0]] if name in ends else ()
         is_given = node.op == "given"
         operation: Runs = ()
         if not is_given:
@@ -415,13 +410,6 @@ class Flow:
             is_given,
             is_gradient,
         )
-
-    def _tokens(self, node: Node) -> tuple[str, ...]:
-        """The tokens, where the rows run over them as the output's do."""
-        tokens = self._solution.case.tokens
-        output = self._program.quantities[self._solution.case.output]
-        alike = node.grid[0] == len(tokens) and self._axes.same(node, 0, output, 0)
-        return tokens if alike else ()
 
     def _size(self, name: str) -> Size:
         box, gradient = self.boxes[name], self.gradients.get(name)

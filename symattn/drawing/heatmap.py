@@ -19,8 +19,10 @@ from symattn.errors import SymattnError
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.values import Value
+from symattn.programs.nodes import Node
 from symattn.solution.entries import EntryValue
 from symattn.solution.quantity import Quantity
+from symattn.solution.solution import Solution
 
 #: What shades mean: weights from 0 to 1, or to the largest where all are small;
 #: numbers with their signs, the largest darkest; entries in symbols, by the
@@ -130,6 +132,19 @@ def cells(
             for row in grid
         )
     return Cells(grid, scale, (down, across))
+
+
+def cells_of(solution: Solution, node: Node, places: int | None) -> Cells:
+    """The cells of a quantity of a solution: weights are masked where their scores are.
+
+    >>> from symattn.solution.solution import solve
+    >>> s = solve("length-4-causal")
+    >>> cells_of(s, s.program.quantities["A"], 2).rows[0][1].is_masked
+    True
+    """
+    is_weights = node.op == "softmax"
+    hiding = solution.quantity(node.operands[0] if is_weights else node)
+    return cells(solution.quantity(node), places, hiding.is_masked, is_weights)
 
 
 def _size(entry: tuple[arb | None, int, int]) -> arb:

@@ -19,7 +19,7 @@ from symattn.cases.case import Case
 from symattn.cases.settings import settings
 from symattn.drawing import lettering
 from symattn.drawing.flow import Flow
-from symattn.drawing.heatmap import LABEL, Cells, HeatCell, HeatMapDrawing, Measure, Scale, cells
+from symattn.drawing.heatmap import LABEL, Cells, HeatCell, HeatMapDrawing, Measure, Scale, cells_of
 from symattn.drawing.lettering import (
     Panel,
     Runs,
@@ -83,8 +83,7 @@ def attentions(solution: Solution, places: int | None) -> list[AttentionPattern]
         name = lettering.formula(formula(node, named))
         if node.serial in called:
             name = (*lettering.name(called[node.serial]), lettering.LetterRun(" = "), *name)
-        scores = solution.quantity(node.operands[0])
-        drawn = cells(solution.quantity(node), places, scores.is_masked, are_weights=True)
+        drawn = cells_of(solution, node, places)
         queries, keys = (_labels(solution, axes, node, drawn, axis) for axis in (0, 1))
         softmaxes.append(AttentionPattern(name, node, drawn, queries, keys))
     return softmaxes
@@ -296,10 +295,7 @@ def draw_quantity(solution: Solution, expression: str, places: int | None = None
     tree = syntax.parse(expression)
     node = solution.program.lower_tree(tree)
     say = settings(solution.case.sheet).say
-    quantity = solution.quantity(node, expression)
-    is_weights = node.op == "softmax"
-    hiding = solution.quantity(node.operands[0]) if is_weights else quantity
-    drawn = cells(quantity, places, hiding.is_masked, is_weights)
+    drawn = cells_of(solution, node, places)
     sides = [solution.tokens(node, axis)[:: drawn.block[axis]] for axis in (0, 1)]
     heat = HeatMapDrawing(drawn, _MEASURE, *sides)
     panel = Panel(heat.width, heat.height, tuple(heat.parts(0, 0)))
