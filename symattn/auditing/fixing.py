@@ -53,7 +53,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class UnfixedFigure:
-    """A refuted figure or statement that was left: where, what, as printed, and why."""
+    """A figure or statement that stays as it is: where, what, as printed, and why."""
 
     span: Span
     label: str

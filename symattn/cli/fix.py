@@ -83,6 +83,31 @@ class _Fixed(NamedTuple):
     new_data: bytes
 
 
+def claim(articles: Sequence[str], output: Path | None, outputs: Outputs) -> None:
+    """:class:`Malformed` if articles can't be changed in place, or one be written to ``output``."""
+    if output is not None:
+        outputs.claim(output)
+        return
+    for article in articles:
+        check(Path(article))
+
+
+def put(path: Path, old: bytes, new: bytes, output: Path | None, outputs: Outputs) -> None:
+    """Write an article that was changed, into ``output`` or in its place."""
+    if output is not None:
+        outputs.write(output, new)
+    elif new != old:
+        outputs.revise(path, old, new)
+
+
+def bytes_of(article: Article) -> bytes:
+    """The bytes of an article; :class:`Malformed` where its text doesn't give them again."""
+    data = article.encoded(article.source)
+    if article.path.read_bytes() != data:
+        raise Malformed("its bytes differ from its text: nothing is written")
+    return data
+
+
 def fix(
     cases: Sequence[str], output: Path | None, outputs: Outputs, strict: bool, pace: Pace
 ) -> bool:
@@ -93,19 +118,12 @@ def fix(
     """
     if output is not None and len(cases) != 1:
         raise Malformed("-o FILE with --fix takes a single article")
-    if output is not None:
-        outputs.claim(output)
-    else:
-        for case in cases:
-            check(Path(case))
+    claim(cases, output, outputs)
     results = case_arguments.of_each(cases, pace, _fixed)
     failed: list[Malformed] = []
     for result in results.done:
         try:
-            if output is not None:
-                outputs.write(output, result.new_data)
-            elif result.fixes:
-                outputs.revise(result.path, result.old_data, result.new_data)
+            put(result.path, result.old_data, result.new_data, output, outputs)
         except Malformed as error:
             failed.append(error)
         else:
@@ -148,9 +166,7 @@ def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
         article = reading.article
         if article.form == "pdf":
             raise Malformed("a PDF can't be corrected: correct its source")
-        old = article.encoded(article.source)
-        if article.path.read_bytes() != old:
-            raise Malformed("its bytes differ from its text: nothing is written")
+        old = bytes_of(article)
         asker.stage("correcting")
 
         def again(text: str) -> Audit:
@@ -162,9 +178,9 @@ def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
         article.encoding,
         article.source,
         result.text,
-        [f"{_of(article, figure)} -> {figure.correct}" for figure in result.fixes],
+        [f"{told_at(article, figure)} -> {figure.correct}" for figure in result.fixes],
         [
-            f"{_of(article, *figures)} left: {why}"
+            f"{told_at(article, *figures)} left: {why}"
             for why, figures in groupby(result.left, key=lambda figure: figure.why)
         ],
         len(result.left),
@@ -175,7 +191,7 @@ def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
     )
 
 
-def _of(article: Article, figure: Fix | UnfixedFigure, *more: Fix | UnfixedFigure) -> str:
+def told_at(article: Article, figure: Fix | UnfixedFigure, *more: Fix | UnfixedFigure) -> str:
     """A figure as it is told, its line and column, what it is of and what is printed, and
     how many more there are."""
     line, column = article.place(figure.span.start)

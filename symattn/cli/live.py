@@ -16,16 +16,17 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
+from symattn.cli.fix import bytes_of, claim, put, told_at
 from symattn.cli.main import CHECK_FAILED
 from symattn.errors import Malformed, blamed_on, short
 from symattn.escaping import json_text, visible
-from symattn.outputs import STANDARD_OUTPUT, check
+from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
+    from symattn.auditing.fixing import UnfixedFigure
     from symattn.documents.article import Article
-    from symattn.live.conversion import StayingFigure
     from symattn.live.places import LiveFigure, Spelling
 
 #: What messages call what a filter is given.
@@ -70,20 +71,14 @@ def live(
       symattn live post.md --case post.toml -o live/post.md
       symattn live post.md --plain
     """
-    if output is not None:
-        outputs.claim(output)
-    else:
-        check(Path(article))
+    claim([article], output, outputs)
     if spelling is None:
         spelling = "pandoc" if Path(article).suffix.lower() in (".qmd", ".rmd") else "myst"
     target = output or Path(article)
     name = Path(article).name if output == STANDARD_OUTPUT else target.name
     results = case_arguments.of_each([article], pace, _converted, is_plain, name, case, spelling)
     (result,) = results.whole()
-    if output is not None:
-        outputs.write(output, result.new)
-    elif result.new != result.old:
-        outputs.revise(result.path, result.old, result.new)
+    put(result.path, result.old, result.new, output, outputs)
     for text in result.told:
         click.echo(visible(text), err=output == STANDARD_OUTPUT)
 
@@ -126,10 +121,7 @@ def _converted(
             _counted(article, made.count, "live", len(made.staying)),
             *_stayed(article, made.staying),
         ]
-    old = article.path.read_bytes()
-    if old != article.source.encode(article.encoding, "surrogateescape"):
-        raise Malformed("its bytes differ from its text: nothing is written")
-    return _Converted(article.path, old, text.encode(article.encoding, "surrogateescape"), told)
+    return _Converted(article.path, bytes_of(article), article.encoded(text), told)
 
 
 def _counted(article: Article, count: int, what: str, staying: int) -> str:
@@ -137,17 +129,10 @@ def _counted(article: Article, count: int, what: str, staying: int) -> str:
     return f"{article.path}: {figures}" + (f", {staying} stay" if staying else "")
 
 
-def _stayed(article: Article, staying: Sequence[StayingFigure]) -> list[str]:
+def _stayed(article: Article, staying: Sequence[UnfixedFigure]) -> list[str]:
     """The figures that stay, those of one reason that follow each other on one line."""
-    told = []
-    for why, group in groupby(staying, key=lambda item: item.why):
-        first, *more = group
-        line, column = article.place(first.span.start)
-        others = f" and {len(more)} more" if more else ""
-        told.append(
-            f"  {article.path}:{line}:{column} {first.label} {first.printed}{others}: {why}"
-        )
-    return told
+    groups = groupby(staying, key=lambda item: item.why)
+    return [f"  {article.path}:{told_at(article, *group)}: {why}" for why, group in groups]
 
 
 def _kept(article: Article, staying: Sequence[LiveFigure]) -> list[str]:

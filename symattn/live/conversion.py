@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
-from symattn.auditing.fixing import SURE, figures_at
+from symattn.auditing.fixing import SURE, UnfixedFigure, figures_at
 from symattn.documents.article import Article
 from symattn.documents.editing import Moves, Rewriter, TextEdit, applied
 from symattn.documents.text import Span
@@ -41,22 +41,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9 .,:;()\[\]+*/@-]*")
 
 
 @dataclass(frozen=True)
-class StayingFigure:
-    """A figure that stays as it is printed: where, what it is of, and why."""
-
-    span: Span
-    label: str
-    printed: str
-    why: str
-
-
-@dataclass(frozen=True)
 class LiveArticle:
     """An article with live figures: its text, how many there are, and what stays."""
 
     text: str
     count: int
-    staying: tuple[StayingFigure, ...]
+    staying: tuple[UnfixedFigure, ...]
 
 
 def live(audit: Audit, spelling: Spelling, name: str, case: str | None = None) -> LiveArticle:
@@ -91,7 +81,7 @@ class _Conversion:
         self._spelling = spelling
         self._rewriter = Rewriter(article)
         self._known = None if case is None else origin(article.path.parent / case).figures
-        self._staying: list[StayingFigure] = []
+        self._staying: list[UnfixedFigure] = []
         #: What is made live: the figure, and its expression.
         self._made: dict[Span, tuple[Figure, str]] = {}
         figures = Figures(solve(audit.case))
@@ -146,7 +136,7 @@ class _Conversion:
         return "mathematics" if self._rewriter.kind(span) == "math" else "line"
 
     def _stay(self, span: Span, figure: Figure, why: str) -> None:
-        self._staying.append(StayingFigure(span, figure.label, figure.text, why))
+        self._staying.append(UnfixedFigure(span, figure.label, figure.text, why))
 
     def result(self, name: str) -> LiveArticle:
         """The article, once every figure in it gives its digits from the file of that name:
