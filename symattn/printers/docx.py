@@ -332,21 +332,7 @@ _FILES = {
     "word/footer.xml": "footer.xml",
 }
 _DOCUMENT = "word/document.xml"
-_NAMESPACES = " ".join(
-    f'xmlns:{name}="http://schemas.openxmlformats.org/{address}"'
-    for name, address in (
-        ("w", "wordprocessingml/2006/main"),
-        ("m", "officeDocument/2006/math"),
-        ("r", "officeDocument/2006/relationships"),
-        ("wp", "drawingml/2006/wordprocessingDrawing"),
-        ("a", "drawingml/2006/main"),
-        ("pic", "drawingml/2006/picture"),
-    )
-)
-_BEGIN = (
-    f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<w:document {_NAMESPACES}><w:body>\n'
-)
-_END = "</w:body></w:document>\n"
+_BEGIN, _END = (_PARTS / "document.xml").read_text("utf-8").split("$body")
 _SECTION = "<w:sectPr>"
 #: Width and height of a paper in mm.
 _PAPERS = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
@@ -455,16 +441,7 @@ def _image(logo: b.Logo) -> str:
     scale = min(60 / across, 14 / high)
     # In units of which a millimetre has 36000.
     cx, cy = (max(round(36000 * scale * x), 1) for x in (across, high))
-    return (
-        '<w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0">'
-        f'<wp:extent cx="{cx}" cy="{cy}"/>{_DRAWING.format(1)} name="logo"/>'
-        '<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture">'
-        '<pic:pic><pic:nvPicPr><pic:cNvPr id="0" name="logo"/><pic:cNvPicPr/></pic:nvPicPr>'
-        '<pic:blipFill><a:blip r:embed="logo"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill>'
-        f'<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="{cx}" cy="{cy}"/></a:xfrm>'
-        '<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr></pic:pic>'
-        "</a:graphicData></a:graphic></wp:inline></w:drawing></w:r>"
-    )
+    return Template((_PARTS / "logo.xml").read_text("utf-8")).substitute(across=cx, high=cy)
 
 
 # -- blocks ---------------------------------------------------------------------

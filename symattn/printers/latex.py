@@ -154,43 +154,11 @@ def _run(text: str, style: _Style, raised: float) -> str:
 
 # -- latex -------------------------------------------------------------------------------
 
-#: How sheets look, whichever engine sets them.
-_SHARED = "\n" + Path(__file__).with_name("sheet.tex").read_text("utf-8")
+#: Where the preambles are: ``lualatex.tex`` tries fonts for letters that Latin Modern lacks.
+_HERE = Path(__file__).parent
 
 #: The words of other languages stay whole: LaTeX would break them by English rules.
 _UNBROKEN = "\\hyphenpenalty=10000\n"
-
-_PDFLATEX = r"""\pdfinfoomitdate=1
-\pdftrailerid{}
-\pdfsuppressptexinfo=-1
-\usepackage[T1]{fontenc}
-\usepackage[utf8]{inputenc}
-\usepackage{textcomp}
-\usepackage{lmodern}"""
-
-#: Fonts that are tried, where they are installed, for letters Latin Modern lacks.
-_FALLBACKS = (
-    "DejaVu Serif", "FreeSerif", "Noto Serif", "Noto Serif CJK SC", "Noto Sans CJK SC",
-    "Source Han Serif", "WenQuanYi Zen Hei", "Droid Sans Fallback", "DejaVu Sans",
-    "Noto Sans Symbols2", "Noto Emoji", "Noto Color Emoji", "Symbola",
-)  # fmt: skip
-
-_LUALATEX = "\n".join(
-    [
-        r"\pdfvariable suppressoptionalinfo 1023\relax",
-        r"\usepackage{fontspec}",
-        r"\directlua{symattn_fonts = {}}",
-        *(
-            rf"\IfFontExistsTF{{{name}}}{{\directlua{{table.insert(symattn_fonts, "
-            rf'"{name}:mode=harf;")}}}}{{}}'
-            for name in _FALLBACKS
-        ),
-        r'\directlua{luaotfload.add_fallback("symattn", symattn_fonts)}',
-        r"\setmainfont{Latin Modern Roman}[RawFeature={fallback=symattn}]",
-        r"\setmonofont{Latin Modern Mono}[RawFeature={fallback=symattn}]",
-    ]
-)
-
 
 _BEGIN, _END = r"\begin{document}", r"\end{document}"
 #: The next document begins on a right-hand page, and its pages are counted from 1.
@@ -231,13 +199,14 @@ def document(sheet: b.Sheet) -> str:
         + "\n\\smallskip{\\color{ink}\\hrule height .6pt}\\medskip"
     )
     engine = engine_for(head + body)
-    preamble = _PDFLATEX if engine == "pdflatex" else _LUALATEX
+    # What is the engine's own, and how sheets look, whichever sets them.
+    preamble = "".join((_HERE / f"{name}.tex").read_text("utf-8") for name in (engine, "sheet"))
     return "\n".join(
         [
             f"% !TeX program = {engine}",
             f"% Written by symattn from the case '{escape(sheet.name)}'.",
             rf"\documentclass[fontsize=10pt,paper={sheet.paper}]{{scrartcl}}",
-            preamble + _SHARED + ("" if sheet.say.is_english else _UNBROKEN),
+            preamble + ("" if sheet.say.is_english else _UNBROKEN),
             _BEGIN,
             head,
             "",
