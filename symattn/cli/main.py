@@ -26,7 +26,7 @@ CHECK_FAILED, BAD_INPUT = 1, 2
 
 #: Each command with its function, in a module of this package.
 _COMMANDS: Mapping[str, str] = {
-    "list": "authoring.listing", "sheet": "sheet.command", "draw": "draw.command",
+    "list": "authoring.listing", "sheet": "sheet.sheet_command", "draw": "sheet.draw_command",
     "show": "show.command", "verify": "verify.command", "audit": "audit.command",
     "read": "read.command", "derive": "derive.command", "seal": "seal.command",
     "exercise": "exercise.command", "mark": "mark.command", "lsp": "authoring.lsp",
