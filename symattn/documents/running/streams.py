@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
+from cmath import rect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import cos, log1p, pi, prod, sin, sqrt
+from math import log1p, pi, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -88,9 +89,9 @@ class _Torch:
             return found
         words = self._words(4).tolist()
         turn, share = ((x << 32 | y) % 2**53 / 2**53 for x, y in (words[:2], words[2:]))
-        radius, angle = sqrt(-2 * log1p(-share)), 2 * pi * turn
-        self._spare = radius * sin(angle)
-        return radius * cos(angle)
+        pair = rect(sqrt(-2 * log1p(-share)), 2 * pi * turn)
+        self._spare = pair.imag
+        return pair.real
 
     def _whole(self, low: float, high: float, count: int) -> Sequence[Scalar]:
         if not 0 < high - low <= _RANGE:
@@ -113,7 +114,8 @@ def _off(value: float) -> float:
 def _block(shares: Any) -> list[tuple[float, float]]:
     """Sixteen normal numbers of as many shares, and how far each is off."""
     radius, angle = np.sqrt(-2 * np.log1p(-shares[:8])), 2 * pi * shares[8:]
-    values = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
+    found = radius * np.exp(1j * angle)
+    values = np.concatenate([found.real, found.imag])
     return [*zip(values.tolist(), (np.tile(radius, 2) * _OFF).tolist(), strict=True)]
 
 
