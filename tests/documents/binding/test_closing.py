@@ -123,7 +123,16 @@ def table(rows, head=("token", "$q = x W$")):
         ("`d_ff = (8/3)·d_model`. One has `d_model = 4096` and `d_ff = 11008`.", {}),
         ("Discussed: 2025-11-18 ~ 2025-11-19", {}),
         ("$M \\approx 20$ MB\n\n$67\\text{M} / 395 \\approx 170$K elements", {}),
-        ("logits→15-20 → gates→0.9999", {}),
+        (
+            "```\n4. Softmax饱和 → logits→15-20 → gates→0.9999\n\n问题: logits→15-20 → gates→0.9999\n```",
+            {},
+        ),
+        # A part of attention is what it usually is only where its figures say so.
+        (
+            "#### Query $Q$\n\n$$[[3, 1], [2, 2]]$$\n\n#### Key $K$\n\n$$[[2, 3], [2, 1]]$$\n\n"
+            "#### Scores\n\n$$[[0.31, 0.27], [0.64, 0.85]]$$",
+            {},
+        ),
         (
             "deviation = √variance = √0.132 = 0.363\n\n## Notes\n\nvariance = 0.132\n\n"
             "Then mean ≈ 0 and deviation ≈ 1.",
