@@ -191,9 +191,8 @@ class Steps:
     _is_tempered: bool = False
     #: Rows of matrices by their labels.
     _rows: dict[str, syntax.Tree] = field(default_factory=dict)
-    #: Exponentials of single numbers that were printed last, and whether others may follow.
+    #: Exponentials of single numbers that were printed one after another.
     _powers: list[PrintedFigure] = field(default_factory=list)
-    _goes_on: bool = False
     _found: list[Step] = field(default_factory=list)
 
     def enter(self, order: int, where: str) -> None:
@@ -253,15 +252,12 @@ class Steps:
     def read(self, members: Sequence[Member], is_code: bool = False) -> None:
         """Take a chain: a line with its label, a block with what its words say, or something
         that ends a list of steps, as all code is that gives no array to a name."""
+        self._read(members, is_code)
         match members:
             case (head, PrintedFigure() as figure) if _is_of(head, "exp") and not is_code:
-                self._powers = [*(self._powers if self._goes_on else ()), figure]
-                self._goes_on = True
-            case _:
-                self._goes_on = False
-        self._read(members, is_code)
-        if not self._goes_on and values.is_value(members[-1]):
-            self._powers = []
+                self._powers.append(figure)
+            case (*_, value) if values.is_value(value):
+                self._powers = []
 
     def _read(self, members: Sequence[Member], is_code: bool) -> None:
         self._order += 1

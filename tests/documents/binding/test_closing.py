@@ -124,8 +124,17 @@ def table(rows, head=("token", "$q = x W$")):
         ("Discussed: 2025-11-18 ~ 2025-11-19", {}),
         ("$M \\approx 20$ MB\n\n$67\\text{M} / 395 \\approx 170$K elements", {}),
         (
-            "```\n4. Softmax饱和 → logits→15-20 → gates→0.9999\n\n问题: logits→15-20 → gates→0.9999\n```",
+            "```\n4. Softmax饱和 → logits→15-20 → gates→0.9999\n\n"
+            "问题: logits→15-20 → gates→0.9999\n```",
             {},
+        ),
+        ("e^-2 = 0.135, x = 2\n\ne^1.2 = 3.320, e^0.4 = 1.492\n\nThe sum is 4.812, so", {}),
+        # What is called a softmax of scores are weights.
+        (
+            "#### Value $V$\n\n$$[[2, 2], [1, 2], [3, 1]]$$\n\n#### Softmax of the scores\n\n"
+            "$$[[0.786, 0.191, 0.023], [0.919, 0.054, 0.027], [0.979, 0.014, 0.007]]$$\n\n"
+            "#### Output\n\n$$[[1.832, 1.977], [1.973, 1.973], [1.993, 1.939]]$$",
+            {"1.939": "1.993"},
         ),
         # A part of attention is what it usually is only where its figures say so.
         (
