@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice, product
+from types import MappingProxyType
 from typing import TypeGuard
 
 from symattn.documents.binding import joining, roles, values, workings
@@ -279,13 +280,7 @@ class Statements:
         if isinstance(formula, Opaque) or not _is_formula(formula):
             return
 
-        def of_row(part: syntax.Tree) -> syntax.Tree | None:
-            if not isinstance(part, syntax.Name):
-                return None
-            row = syntax.Name(f"{part.name}_{label}")
-            return beside.get(part.name, row if _key(row) in self._meanings else None)
-
-        said = syntax.replaced(formula, of_row)
+        said = self._of_row(formula, label, beside)
         if said != formula:
             self._state(said, cell, where)
 
@@ -740,6 +735,8 @@ class Statements:
         if not _is_name(said):
             return self._closed(said, order, stated.is_code, 0)
         before = self._before(said, order)
+        if not before and isinstance(said, syntax.Name) and not stated.is_code:
+            return self._of_label(said.name, order)
         last = before[-1] if before else _Meaning(0)
         if last.value is not None and values.texts(last.value) == values.texts(stated.value):
             # It says again what it said.
@@ -771,6 +768,31 @@ class Statements:
         fine = _decimals(stated.value)
         least = fine - (fine < _FINE)
         return [one for one in closed if not stated.is_anew or _decimals(one) <= least]
+
+    def _of_label(self, name: str, order: int) -> Sequence[syntax.Tree]:
+        """The readings of a row with a label, ``k_3``, by the formula of all, ``k = x W``, over the
+        rows that have its label."""
+        base, _, label = name.rpartition("_")
+        known = self._before(syntax.Name(base), order) if base else []
+        formula = next((one.tree for one in known[::-1] if one.tree is not None), None)
+        of_row = formula and self._of_row(formula, label)
+        return self._closed(of_row, order, False, 1) if of_row and of_row != formula else ()
+
+    def _of_row(
+        self,
+        formula: syntax.Tree,
+        label: str,
+        beside: Mapping[str, syntax.Tree] = MappingProxyType({}),
+    ) -> syntax.Tree:
+        """A formula over what stands beside it, and over the rows that have a label."""
+
+        def of_row(part: syntax.Tree) -> syntax.Tree | None:
+            if not isinstance(part, syntax.Name):
+                return None
+            row = syntax.Name(f"{part.name}_{label}")
+            return beside.get(part.name, row if _key(row) in self._meanings else None)
+
+        return syntax.replaced(formula, of_row)
 
     def _anew(self, before: Sequence[_Meaning], stated: _Stated) -> Sequence[syntax.Tree]:
         """The readings of a name by its formula over operands all of which are given anew since the

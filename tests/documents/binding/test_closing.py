@@ -79,6 +79,12 @@ def table(rows, head=("token", "$q = x W$")):
         ),
         # A shape is no matrix of vectors.
         ("B = 2, T = 3\n\nX has shape (B, T) = (2, 4)", {}),
+        # A formula of all rows is that of the one with a label.
+        (
+            "$k_i = x_i W$ with $W = [[1, 0], [0.5, 1]]$\n\n$x_1 = [1, 1]$, $x_2 = [2, -1]$\n\n"
+            "$k_1 = [1.5, 1.0]$ and $k_2 = [1.5, 1.0]$",
+            {"1.0": "-1.0"},
+        ),
         # A table below a name, and one whose columns have formulas.
         (
             f"{MATRIX}$S = X W$\n\nS\n\n"
