@@ -175,7 +175,10 @@ class Confidence:
         held = held * (100.0 if isinstance(entry.tree, syntax.Binary) else 1.0)
         middle, half = sum(ends) / 2, (ends[1] - ends[0]) / 2
         sides = product((held, held.T), (1, -1))
-        pairs = [side[:, :, None] + sign * side[:, None, :] for side, sign in sides]
+        pairs = []
+        for side, sign in sides:
+            one, other = np.triu_indices(side.shape[1], 1)
+            pairs.append(side[:, one] + sign * side[:, other])
         near = [np.abs(np.abs(found) - abs(middle)) <= 2 * half for found in (held, *pairs)]
         return not any(map(np.any, near))
 

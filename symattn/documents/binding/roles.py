@@ -48,7 +48,7 @@ _PHRASES: tuple[tuple[Role, str], ...] = (
     ("weights", r"attention score probabilities|attention(?: \w++){0,3} probabilities"),
     ("weights", r"(?:after|row-wise|apply(?:ing)?)(?: the)? softmax|softmax(?: outputs?)?"),
     ("weights", r"softmax of(?: the| all| these)? (?:scaled |masked )?(?:scores|logits)"),
-    ("weights", r"pays?(?: \w+)? attention|attends?"),
+    ("weights", r"pays?(?: \w+)? attention|attends?|gewichte?|poids|pesos?"),
     ("output", r"(?:(?:final|attention|layer|head) ){0,3}+outputs?(?: (?:matrix|vectors?|rows?))?"),
     ("output", r"context(?:ual(?:ized)?)?(?: output)? ?(?:vectors?|matrix|representations?)"),
     ("output", r"weighted (?:sums?|averages?|combinations?)|after attention"),

@@ -255,7 +255,11 @@ class Statements:
                 self._read(chain, "prose", where)
         self._order, self._kind = self._order + 1, "table"
         for label, beside, formula, cell in of_rows(table):
-            self._cell(label, beside, formula, cell, where)
+            if not isinstance(formula, Opaque) and _is_formula(formula):
+                # It is of the cells beside it, and of the rows that have its label elsewhere.
+                said = self._of_row(formula, label, beside)
+                if said != formula:
+                    self._state(said, cell, where)
         whole = of_table(table)
         if whole is None or not _is_matrix(whole):
             self._steps.table(table)
@@ -266,23 +270,6 @@ class Statements:
         else:
             chain = Chain((whole,), (), (whole.span,))
         self._read(chain, "prose", where)
-
-    def _cell(
-        self,
-        label: str,
-        beside: Mapping[str, syntax.Tree],
-        formula: Member,
-        cell: syntax.Tree,
-        where: str,
-    ) -> None:
-        """Take a cell of a column under a formula: it is of the cells beside it, and of the rows of
-        other quantities that have the label of its own."""
-        if isinstance(formula, Opaque) or not _is_formula(formula):
-            return
-
-        said = self._of_row(formula, label, beside)
-        if said != formula:
-            self._state(said, cell, where)
 
     def read(self, chain: Chain, kind: str, where: str) -> None:
         """Take a chain of a passage of that kind, unless all have been closed."""

@@ -163,7 +163,7 @@ _LISTED = re.compile(
     rf"[{_QUOTES}][^{_QUOTES}\n]{{1,24}}+[{_QUOTES}]"
     rf"(?:(?:\s*+,)?+(?:\s++and)?+\s++[{_QUOTES}][^{_QUOTES}\n]{{1,24}}+[{_QUOTES}])++"
 )
-_MARKED = re.compile(r"[\"“”«»*_`{]([^\"“”«»*_`{}\n]{3,60})[\"“”«»*_`}]")
+_MARKED = re.compile(r"[\"“”«»*_`{>]([^\"“”«»*_`{}<>\n]{3,60})[\"“”«»*_`}<]")
 
 
 def spoken_tokens(paragraphs: Sequence[str], sizes: Collection[int]) -> tuple[str, ...]:
