@@ -88,6 +88,7 @@ _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
 #: The parts in attention that are results, which words and names may call the same; names of
 #: words; names with the number of a row or of a head.
 _RESULTS = ("query", "key", "value", "scores", "scaled", "masked", "weights", "output")
+_LETTERS = {"S": "scores", "P": "weights", "O": "output"}
 _WORD, _NUMBERED = re.compile(r"[A-Za-z_]{3,}"), re.compile(r"[0-9]|_[a-z]\Z")
 _SOFTMAX = re.compile(r"(?:\w+\s*=\s*)?(?:[\w.]+\.)?softmax\(([^(),]*)(?:,[^()]*)?\)", re.I)
 #: What parts in attention are of each other, where an article that names them doesn't say so.
@@ -1123,7 +1124,7 @@ def _role(name: syntax.Tree) -> str:
     otherwise."""
     match name:
         case syntax.Name(text) if not _NUMBERED.search(text):
-            role = text if text in _RESULTS else roles.named(text)
+            role = text if text in _RESULTS else _LETTERS.get(text) or roles.named(text)
             return role if role in _RESULTS else ""
         case syntax.Binary("@" | "*", syntax.Name("Q"), syntax.Transposed(syntax.Name("K"))):
             return "scores"
