@@ -97,7 +97,7 @@ _USUALLY: Mapping[str, Sequence[syntax.Tree]] = {
     role: [*map(syntax.parse, forms)]
     for role, forms in {
         "scores": _OF_SCORES,
-        "scaled": (*_OF_SCORES, "scores / sqrt(d_k)"),
+        "scaled": (_OF_SCORES[1], "scores / sqrt(d_k)"),
         "weights": ("softmax(masked)", "softmax(scaled)", "softmax(scores)"),
         "output": ("weights @ value",),
     }.items()
@@ -630,9 +630,10 @@ class Statements:
     def _by_role(self) -> Iterator[_Stated]:
         """Yield what blocks are as parts in attention that they are called by, where nothing is
         said of them and most of their figures bear it out."""
+        said = {begin(one.value) for one in self._stated if self._said(one)}
         for one in self._stated:
             role = _role(one.said) if isinstance(one.said, syntax.Name) else ""
-            if one.is_code or len(values.shape(one.value)) < 2 or self._said(one):
+            if one.is_code or len(values.shape(one.value)) < 2 or begin(one.value) in said:
                 continue
             usual = [replace(one, said=form) for form in _USUALLY.get(role, ())]
             told = [(self._told([x]), x) for x in usual]
