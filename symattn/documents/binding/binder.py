@@ -64,6 +64,7 @@ class Outline:
         self.chains = list(chains_of(self.passages))
         self.definitions = collected(self.chains, notes)
         self.runs = list(row_runs.found(self.passages))
+        self.rows = {one.chains[-1].span.start: one.tree for one in self.runs}
         self._coverage = Coverage(every)
         self._coverage.leave(noted, "the author says so")
         self._coverage.leave(self.passages, "it is only supposed")
@@ -251,7 +252,9 @@ class Binder:
         self.place = Place()
         self.equalities = Equalities(self.speech, self.place)
         self.statements: Statements = (
-            Statements(article.source, ran(article)) if like is None else like.statements
+            Statements(article.source, ran(article), outline.rows)
+            if like is None
+            else like.statements
         )
         self._bind()
 

@@ -123,6 +123,12 @@ class StatedBlock:
         return sum(abs(float(x) - sum(y) / 2) for x, y in pairs if y is not None)
 
     @property
+    def come_to(self) -> Sequence[str]:
+        """The numbers that its figures come to by its best reading; none if these are unknown."""
+        assert self.best is not None
+        return OPERANDS.middles(self.numbers(self.best[1])) or ()
+
+    @property
     def is_run(self) -> bool:
         """Return whether only a program says what it is."""
         return all(one.is_run for one in self.statements)

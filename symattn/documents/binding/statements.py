@@ -106,10 +106,12 @@ _USUALLY: Mapping[str, Sequence[syntax.Tree]] = {
 _LABEL = 60
 _NEUTRAL = re.compile(
     r"(?:(?:the|our|final|step|matrix|result|so|now|then|this|is|are|becomes?|gives?|get|we|comput\w+"
-    r"|row-?wise|(?:per|by|for each|over each|to each|along) rows?)\b"
+    r"|row-?wise|(?:per|by|(?:for|of|over|to) each|along) rows?)\b"
     r"|[^A-Za-z])*+",
     re.I,
 )
+#: What scores are divided by follows.
+_DIVIDED = re.compile(r"\b(?:scal|scor)\w+\b.*\bdivid\w+ by\W*\Z", re.I | re.S)
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
     r"\b(?:without|before|unscaled|unmasked|instead|mask\w*|causal\w*|ohne|vor|sans|avant"
@@ -177,6 +179,8 @@ class Statements:
     _source: str = ""
     #: What it says that its programs print.
     runs: Runs = field(default_factory=Runs)
+    #: Matrices whose rows are printed one by one, by where the last begins.
+    rows: Mapping[int, syntax.Array] = field(default_factory=dict)
     _order: int = 0
     _meanings: dict[str, list[_Meaning]] = field(default_factory=lambda: defaultdict(list))
     #: What was printed of expressions, each with its place among the chains.
@@ -211,6 +215,8 @@ class Statements:
     _is_broken: bool = False
     #: Whether what is announced are shapes.
     _are_sizes: bool = False
+    #: The formula that a heading or a label gives of the next block, and the part that it is.
+    _announced: tuple[syntax.Tree, str] | None = None
     #: How much was stated before the last chain.
     _before_last: int = 0
     #: Whether the article has ended: who reads it again has nothing to add.
@@ -238,7 +244,11 @@ class Statements:
         self._steps.words(piece)
         self._is_program = self._is_program and kind == "code"
         said = text.strip(" *_`\n")
-        self._words = said
+        has_words = any(map(str.isalpha, said))
+        if has_words and kind != "heading":
+            self._announced = None
+        # "Scores (Q K^T):" has its colon behind the formula.
+        self._words = said if has_words or said[-1:] not in (":", "：") else f"{self._words}{said}"
         if text.lstrip()[:1] in _OPERATORS and kind != "heading":
             del self._stated[self._before_last :]
         self._is_broken = text.rstrip()[-1:] in _OPERATORS
@@ -277,6 +287,8 @@ class Statements:
         if not self.is_ended:
             for part in _apart(chain):
                 self._read(part, kind, where)
+            if whole := self.rows.get(chain.span.start):
+                self._read(Chain((whole,), (), (chain.span,)), "prose", where)
 
     def _read(self, chain: Chain, kind: str, where: str) -> None:
         self._order += 1
@@ -297,6 +309,8 @@ class Statements:
         if is_comment and chain.links == (":",) and _is_result(members[0]):
             del members[:-1]
         head, *rest = members
+        if kind in ("heading", "prose") and not chain.is_code:
+            self._announce(members)
         self._steps.read(members, chain.is_code)
         if is_broken or (_is_pair(members[-1]) and self._is_shape(members[-1], chain)):
             return
@@ -412,8 +426,30 @@ class Statements:
             self._outputs.append((self._words, self._order, member, where))
         elif again := self._arrays.get(values.printed(member)):
             self._stated.append(_Stated(self._order, again, member, where))
-        elif label := self._label(member):
-            self._state(label, member, where)
+        else:
+            if self._announced and values.shape(member):
+                formula, said = self._announced[0], syntax.Name(self._announced[1])
+                self._state(formula, member, where)
+                self._state(said, member, where)
+                meaning = _Meaning(self._order, member, is_label=True, said=said)
+                self._meanings[said.name].append(meaning)
+                self._announced = None
+            elif label := self._label(member):
+                self._state(label, member, where)
+
+    def _announce(self, members: Sequence[Member]) -> None:
+        """Take the formula, or the divisor, that a heading or a label gives of what it calls a part
+        in attention, for that of the next block."""
+        spoken = {str(one.role) for one in roles.spoken(self._words) if one.role in _RESULTS}
+        if isinstance(members[0], syntax.Name):
+            spoken = spoken.union({_role(members[0])} - {""})
+        formula = members[-1]
+        if _DIVIDED.search(self._words) and not isinstance(members[0], Opaque):
+            formula = syntax.Binary("/", syntax.Name("scores"), members[0])
+        if len(spoken) != 1 or isinstance(formula, Opaque) or values.is_numeric(formula):
+            return
+        if _is_formula(formula):
+            self._announced = formula, spoken.pop()
 
     def _label(self, value: Member, said: Member | None = None) -> syntax.Name | None:
         """Return what the words right before a block, or its formula, call it: "Attention
@@ -531,11 +567,12 @@ class Statements:
             if one.key == "of" and not one.doubt
             for start in begins(one.value)
         }
+        named = {x for one in entries if one.is_named for x in begins(one.value)} & sure
         right = Exact(sources, sure - wrong)
         for block in blocks:
             assert block.best is not None
             known, begun = ledger.held(block.statements[0].value), begins(block.statements[0].value)
-            is_part = known is None and sure.issuperset(begun)
+            is_part = known is None and named.issuperset(begun)
             # Of what is surely known a part is as well.
             claims = [] if is_part or block.is_known(known, worked) else [*block.claims(right)]
             is_told = not wrong.isdisjoint(begins(block.best[1]))
@@ -548,8 +585,8 @@ class Statements:
             claims = follows or claims
             pairs = zip(begins(block.statements[0].value), block.best[3], strict=True)
             right.add(start for start, comes in pairs if comes and not claims)
-            if claims and block.is_run and known is not None:
-                for start in _otherwise(ledger, known, block.best[1]):
+            if claims and known is not None:
+                for start in _otherwise(ledger, known, block.come_to):
                     ledger.coverage.restate(start)
             for claim in claims:
                 assert claim.spans is not None
@@ -976,11 +1013,10 @@ def _wrong(ledger: Ledger, entries: Iterable[Entry]) -> Iterator[int]:
                     yield figure.span.start
 
 
-def _otherwise(ledger: Ledger, known: Entry, numbers: syntax.Tree) -> Iterator[int]:
-    """Yield where figures begin that are not what they were taken for: a program prints another
-    number there."""
-    pairs = zip(values.entries(known.value), values.texts(numbers), strict=False)
-    for (figure, keys), text in pairs:
+def _otherwise(ledger: Ledger, known: Entry, numbers: Sequence[str]) -> Iterator[int]:
+    """Yield where figures begin that are not what they were taken for: they come to other numbers,
+    or a program prints these."""
+    for (figure, keys), text in zip(values.entries(known.value), numbers, strict=False):
         right = f"{Decimal(text):.{written(figure.text).decimals}f}"
         tree = workings.entry_at(ledger.recipe, known.tree, keys)
         if ledger.said(tree, replace(figure, text=right)).share < 1:
@@ -1145,11 +1181,13 @@ def _understood(member: Member) -> Member:
 def _label(words: str) -> syntax.Name | None:
     """Return the part in attention that a label is of, as a name, if it says nothing else."""
     spoken = roles.spoken(words) if len(words) <= _LABEL else []
-    if len(spoken) != 1 or spoken[0].role not in _RESULTS:
+    named = {str(one.role) for one in spoken}
+    rest = words
+    for one in spoken[::-1]:
+        rest = rest[: one.start] + rest[one.end :]
+    if len(named) != 1 or named.isdisjoint(_RESULTS) or not _NEUTRAL.fullmatch(rest):
         return None
-    (one,) = spoken
-    rest = words[: one.start] + words[one.end :]
-    return syntax.Name(str(one.role)) if _NEUTRAL.fullmatch(rest) else None
+    return syntax.Name(named.pop())
 
 
 def _exact(part: syntax.Tree) -> syntax.Tree | None:

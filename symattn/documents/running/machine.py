@@ -65,7 +65,7 @@ from symattn.expressions import syntax
 from symattn.numbers.balls import Exhausted, charge
 
 #: What a text calls that can't be read as a program.
-_CALLED = re.compile(r"[A-Za-z_][\w.]*(?=\()")
+_CALLED = re.compile(r"(?<![\w.])\.?[A-Za-z_][\w.]*+(?=\()")
 #: No line shows more numbers.
 _FIGURES = 400
 
