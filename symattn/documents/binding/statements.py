@@ -288,7 +288,10 @@ class Statements:
             for part in _apart(chain):
                 self._read(part, kind, where)
             if whole := self.rows.get(chain.span.start):
-                self._read(Chain((whole,), (), (chain.span,)), "prose", where)
+                # Steps have had its rows.
+                self._order += 1
+                self._alone(whole, Chain((whole,), (), (chain.span,)), "prose", where)
+                self._note(whole)
 
     def _read(self, chain: Chain, kind: str, where: str) -> None:
         self._order += 1
@@ -707,7 +710,8 @@ class Statements:
         return len(right) / max(len(told), 1), sum(right)
 
     def _blocks(self) -> Iterator[StatedBlock]:
-        blocks: dict[Span, list[_Stated]] = defaultdict(list)
+        # A matrix begins where its first row does.
+        blocks: dict[tuple[Span, int], list[_Stated]] = defaultdict(list)
         printed = {
             tuple(begins(one.value)): (
                 Statement(one.said, one.value, (one.numbers,), "", is_run=True),
@@ -717,7 +721,7 @@ class Statements:
         for one in sorted(self._stated, key=lambda one: (one.order, begin(one.value))):
             places = [*islice(values.figures(one.value), _FIGURES + 1)]
             if 0 < len(places) <= _FIGURES:
-                blocks[places[0].span].append(one)
+                blocks[places[0].span, len(places)].append(one)
         for alike in blocks.values():
             statements = []
             for one in alike:

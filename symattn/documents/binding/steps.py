@@ -129,6 +129,8 @@ class _Block:
 
     value: syntax.Tree
     labels: tuple[str, ...] = ()
+    #: The label that it has itself, as a row.
+    name: str = ""
     made: syntax.Tree | None = None
     #: The parts in attention that its words name.
     roles: Set[roles.About] = frozenset()
@@ -317,7 +319,12 @@ class Steps:
             self._words = ""
         if values.is_value(value) and (len(members) < 3 or is_step):
             roles = again.roles if again else frozenset()
-            self._take(_Block(value, is_worked=is_formula, roles=roles), said)
+            match members[0]:
+                case syntax.Name(name) if values.shape(value):
+                    block = _Block(value, name=name, roles=roles)
+                case _:
+                    block = _Block(value, is_worked=is_formula, roles=roles)
+            self._take(block, said)
         elif not values.is_numeric(value):
             self._end_row()
             self._is_softmax |= any(map(_is_softmax, members))
@@ -361,7 +368,11 @@ class Steps:
 
     def _take(self, block: _Block, said: str) -> None:
         """Take a block that words call what a step makes of one before it, or the first of some."""
-        like = [one for one in self._recent if one.labels == block.labels != ()][-1:]
+        like = [
+            one
+            for one in self._recent
+            if one.labels == block.labels != () or one.name == block.name != ""
+        ][-1:]
         before = like or self._recent[-1:]
         rows: Sequence[syntax.Tree] = ()
         if (

@@ -142,6 +142,24 @@ def table(rows, head=("token", "$q = x W$")):
             "#### Output\n\n$$[[1.832, 1.977], [1.973, 1.973], [1.993, 1.939]]$$",
             {"1.939": "1.993"},
         ),
+        # A label or a heading says by its formula, or its divisor, what the block below is.
+        (
+            "Q = [[1, 0], [0, 2]]\nK = [[1, 1], [2, 0]]\n\n## Step 2: Scaled scores QK^T/√2\n\n"
+            + table([("tea", "1.000", "2.000"), ("time", "2.000", "0.000")], ("", "tea", "time")),
+            {"1.000": "0.707", "2.000": "1.414"},
+        ),
+        (
+            "```\nQ = [[1, 0], [0, 2]]\nK = [[1, 1], [2, 0]]\n```\n\n**Scores (Q·Kᵀ):**\n\n"
+            "```\ntea: [1, 2]\ntime: [2, 0]\n```\n\n**Scaled scores (divide by √2 ≈ 1.414):**\n\n"
+            "```\ntea: [0.707, 1.414]\ntime: [1.414, 0.100]\n```",
+            {"0.100": "0.000"},
+        ),
+        # What a row is called it is of the row that was called so.
+        (
+            "```\ntea: [1.0, 2.0, 0.5]\ntime: [0.0, 0.0, 3.0]\n```\n\n**After softmax:**\n\n"
+            "```\ntea: [0.231, 0.629, 0.140]\ntime: [0.045, 0.045, 0.909]\n```",
+            {},
+        ),
         # A part of attention is what it usually is only where its figures say so.
         (
             "#### Query $Q$\n\n$$[[3, 1], [2, 2]]$$\n\n#### Key $K$\n\n$$[[2, 3], [2, 1]]$$\n\n"
