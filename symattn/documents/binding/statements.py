@@ -26,7 +26,7 @@ from symattn.documents.binding import joining, roles, values, workings
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.copies import Copies, Exact, Result, Source
 from symattn.documents.binding.definitions import by_letters
-from symattn.documents.binding.evidence import information
+from symattn.documents.binding.evidence import information, is_bare
 from symattn.documents.binding.ledger import Entry, Ledger
 from symattn.documents.binding.names import is_size
 from symattn.documents.binding.stated import (
@@ -110,7 +110,8 @@ _NEUTRAL = re.compile(
     r"|[^A-Za-z])*+",
     re.I,
 )
-#: What scores are divided by follows.
+#: What is spoken of follows, and what scores are divided by.
+_OF = re.compile(r"\b(?:of|from|for)\W*\Z", re.I)
 _DIVIDED = re.compile(r"\b(?:scal|scor)\w+\b.*\bdivid\w+ by\W*\Z", re.I | re.S)
 #: Words that say that figures are not what a formula beside them says.
 _OTHERWISE = re.compile(
@@ -213,6 +214,8 @@ class Statements:
     _section: int = 0
     #: Whether the words right before go on in a formula that was not read as one.
     _is_broken: bool = False
+    #: Whether a sentence has a formula.
+    _is_formula: bool = False
     #: Whether what is announced are shapes.
     _are_sizes: bool = False
     #: The formula that a heading or a label gives of the next block, and the part that it is.
@@ -230,6 +233,8 @@ class Statements:
         """A passage begins: until it has words of its own those before it stand for them."""
         has_words = any(map(str.isalpha, self._words))
         self._above, self._words = self._words if has_words else self._above, ""
+        # "With H = softmax(2 S) the weights become" speaks of H.
+        self._above, self._is_formula = "" if self._is_formula else self._above, False
         self._steps.enter(self._order, where)
 
     def words(self, piece: Words, kind: str) -> None:
@@ -313,6 +318,7 @@ class Statements:
             del members[:-1]
         head, *rest = members
         if kind in ("heading", "prose") and not chain.is_code:
+            self._is_formula |= any(map(_is_formula, rest))
             self._announce(members)
         self._steps.read(members, chain.is_code)
         if is_broken or (_is_pair(members[-1]) and self._is_shape(members[-1], chain)):
@@ -447,6 +453,8 @@ class Statements:
         if isinstance(members[0], syntax.Name):
             spoken = spoken.union({_role(members[0])} - {""})
         formula = members[-1]
+        if _OF.search(self._words):
+            return
         if _DIVIDED.search(self._words) and not isinstance(members[0], Opaque):
             formula = syntax.Binary("/", syntax.Name("scores"), members[0])
         if len(spoken) != 1 or isinstance(formula, Opaque) or values.is_numeric(formula):
@@ -673,7 +681,11 @@ class Statements:
         said = {begin(one.value) for one in self._stated if self._said(one)}
         for one in self._stated:
             role = _role(one.said) if isinstance(one.said, syntax.Name) else ""
+            texts = values.texts(one.value)
             if one.is_code or len(values.shape(one.value)) < 2 or begin(one.value) in said:
+                continue
+            if MINUS_INFINITY in texts:
+                # They are masked.
                 continue
             usual = [replace(one, said=form) for form in _USUALLY.get(role, ())]
             told = [(self._told([x]), x) for x in usual]
@@ -1023,6 +1035,8 @@ def _otherwise(ledger: Ledger, known: Entry, numbers: Sequence[str]) -> Iterator
     for (figure, keys), text in zip(values.entries(known.value), numbers, strict=False):
         right = f"{Decimal(text):.{written(figure.text).decimals}f}"
         tree = workings.entry_at(ledger.recipe, known.tree, keys)
+        if ledger.recipe.floats(tree) is None or is_bare(figure.text):
+            continue
         if ledger.said(tree, replace(figure, text=right)).share < 1:
             yield figure.span.start
 

@@ -320,7 +320,7 @@ class Steps:
         if values.is_value(value) and (len(members) < 3 or is_step):
             roles = again.roles if again else frozenset()
             match members[0]:
-                case syntax.Name(name) if values.shape(value):
+                case syntax.Name(name) if values.shape(value) and not (step(name) or _roles(name)):
                     block = _Block(value, name=name, roles=roles)
                 case _:
                     block = _Block(value, is_worked=is_formula, roles=roles)
