@@ -72,8 +72,8 @@ from symattn.spelling import written
 #: Of one expression no more readings are taken, of a name no more of its last meanings, and names
 #: are unfolded no deeper: work is bounded, whatever an article defines by what.
 _READINGS, _MEANINGS, _DEEPEST = 32, 4, 4
-#: What is only proposed is borne out by more bits of the figures that come, and this part of them.
-_BORNE_OUT, _MOST = 6.0, 0.5
+#: What is only proposed is borne out by more bits of the figures that come.
+_BORNE_OUT = 6.0
 #: Numbers with so many decimals were seldom chosen.
 _FINE = 3
 #: What has more figures is not closed over.
@@ -690,7 +690,7 @@ class Statements:
             usual = [replace(one, said=form) for form in _USUALLY.get(role, ())]
             told = [(self._told([x]), x) for x in usual]
             (share, bits), best = max(told, key=lambda x: x[0], default=((0.0, 0.0), one))
-            if share > _MOST and bits > _BORNE_OUT:
+            if 3 * share >= 2 and bits > _BORNE_OUT:
                 yield best
 
     def _by_analogy(self) -> Iterator[_Stated]:
