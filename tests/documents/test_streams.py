@@ -324,7 +324,7 @@ def test_what_draws_nothing_keeps_a_stream(line):
     ],
 )
 def test_what_may_draw_loses_a_stream(line):
-    """What is drawn behind it is unknown, and known where it is printed."""
+    """A draw behind it is unknown, and known where it is printed."""
     program = HEAD + SEEDED.format(line)
     assert not is_known(program)
     sums = f"{program}\nprint('sum', x.sum())", "x tensor([0.5, 1.5, 2.5])\nsum tensor({})"
@@ -370,7 +370,7 @@ def test_what_is_no_program_may_draw_as_well():
 
 
 def test_lines_far_from_their_seed_are_of_another_stream():
-    """What they print is what was drawn: something was left out, or it ran elsewhere."""
+    """Their prints are what was drawn: something was left out, or it ran elsewhere."""
     program = HEAD + SEEDED.format("") + "\nprint('sum', x.sum())"
     other = "x tensor([0.1117, 0.8158, 0.2626])\nsum tensor({})"
     assert refuted(told(program, other.format("1.1901"))) == {}

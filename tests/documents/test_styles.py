@@ -74,6 +74,12 @@ def table(matrix: np.ndarray, heads: Sequence[str] = TOKENS) -> str:
     return head + "\n".join(f"| {x} | {row(y, 3).replace(', ', ' | ')} |" for x, y in pairs)
 
 
+def projected(one: Worked) -> str:
+    """The queries, keys and values, a line each."""
+    pairs = zip("QKV", one.projected, strict=True)
+    return "\n".join(f"{name} = {array(matrix)}" for name, matrix in pairs)
+
+
 def formulas(one: Worked) -> str:
     """An article in formulas."""
     names = ("X", "W_Q", "W_K", "W_V")
@@ -90,9 +96,8 @@ def formulas(one: Worked) -> str:
 
 def tables(one: Worked) -> str:
     """An article in tables below headings."""
-    made = "\n".join(f"{x} = {array(y)}" for x, y in zip("QKV", one.projected, strict=True))
     return (
-        f"## Step 1: queries, keys and values\n\n{made}\n\n"
+        f"## Step 1: queries, keys and values\n\n{projected(one)}\n\n"
         f"## Step 2: Scaled scores QK^T/√2\n\n{table(one.scaled)}\n\n"
         f"## Step 3: Attention weights (softmax of each row)\n\n{table(one.weights)}\n\n"
         f"## Step 4: Output = weights × V\n\n{table(one.output, ('dim 1', 'dim 2'))}\n"
@@ -101,9 +106,9 @@ def tables(one: Worked) -> str:
 
 def chat(one: Worked) -> str:
     """An article as an assistant writes it."""
-    made = "\n".join(f"{x} = {array(y)}" for x, y in zip("QKV", one.projected, strict=True))
     return (
-        f"**Q, K, V:**\n\n```\n{made}\n```\n\n**Scores (Q·Kᵀ):**\n\n{lines(one.scores, 0)}\n\n"
+        f"**Q, K, V:**\n\n```\n{projected(one)}\n```\n\n"
+        f"**Scores (Q·Kᵀ):**\n\n{lines(one.scores, 0)}\n\n"
         f"**Scaled scores (divide by √2 ≈ 1.414):**\n\n{lines(one.scaled)}\n\n"
         f"**After softmax:**\n\n{lines(one.weights)}\n\n"
         f"**Output (weights × V):**\n\n{lines(one.output)}\n"

@@ -251,7 +251,7 @@ def test_what_is_no_question():
 
 
 def test_letters_that_nobody_asks_for() -> None:
-    """Where no gradient is asked for the one that flows in may be of letters."""
+    """The gradient that flows in may be of letters if none is asked for."""
     made = stack([exercise(library.load("cross-attention"), "forward")])
     assert "v_upstream" not in made
     assert "<qtest>" in made

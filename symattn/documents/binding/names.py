@@ -30,6 +30,7 @@ _ROWS: Mapping[str, Role] = {
 _SIZES = ("d_k", "d", "d_q", "d_head", "d_h", "d_K", "dk", "dim", "d_key")
 
 
+_COUNTS = re.compile(r"(?:d|n|num|dim)_\w+|\w+_(?:size|dim|len(?:gth)?|heads|layers)", re.I)
 _NUMBER = re.compile(r"[0-9]+")
 #: Floats are whole numbers where they are no farther from one.
 _WHOLE = 1e-9
@@ -364,6 +365,15 @@ def usual_role(name: str) -> Role | None:
 def is_size(name: str) -> bool:
     """Return whether a name usually stands for the size of a key."""
     return name in _SIZES
+
+
+def is_count(name: str) -> bool:
+    """Return whether a name usually stands for a size of a model, which each example gives anew.
+
+    >>> [name for name in ("d_ff", "n_heads", "batch_size", "dot") if is_count(name)]
+    ['d_ff', 'n_heads', 'batch_size']
+    """
+    return is_size(name) or _COUNTS.fullmatch(name) is not None
 
 
 def indexed_all(tree: syntax.Tree, keys: tuple[syntax.Key, ...]) -> syntax.Tree:

@@ -14,7 +14,6 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -28,7 +27,19 @@ from symattn.documents.binding.copies import Copies, Exact, Result, Source
 from symattn.documents.binding.definitions import by_letters
 from symattn.documents.binding.evidence import information, is_bare
 from symattn.documents.binding.ledger import Entry, Ledger
-from symattn.documents.binding.names import is_size
+from symattn.documents.binding.names import is_count, is_size
+from symattn.documents.binding.readings import (
+    OF_TWO,
+    called,
+    entry_of,
+    fitted,
+    has_forms,
+    operations,
+    over,
+    raised,
+    rank,
+    shape_of,
+)
 from symattn.documents.binding.stated import (
     OPERANDS,
     Corrections,
@@ -58,15 +69,12 @@ from symattn.documents.trees import (
     Words,
     of_table,
 )
-from symattn.errors import SymattnError
 from symattn.expressions import syntax
-from symattn.expressions.shapes import Nested, Shape, rows_of
+from symattn.expressions.shapes import Nested, rows_of
 from symattn.limits import CLOSED
 from symattn.numbers.balls import Exhausted, charge, task
 from symattn.numbers.rationals import MINUS_INFINITY
-from symattn.programs.functions import FUNCTIONS
 from symattn.programs.operands import ExactNumber
-from symattn.programs.program import Program
 from symattn.spelling import written
 
 #: Of one expression no more readings are taken, of a name no more of its last meanings, and names
@@ -80,8 +88,6 @@ _FINE = 3
 _FIGURES = 1024
 #: The names of an entry or a row by its number.
 _ROW = re.compile(r"([A-Za-z]+?)_?([0-9]{1,2})")
-#: Names of sizes.
-_SETTING = re.compile(r"(?:d|n|num|dim)_\w+|\w+_(?:size|dim|len(?:gth)?|heads|layers)", re.I)
 #: A name alone, and one that begins a title of rows.
 _CALLED = re.compile(r"\W*([A-Za-z]\w{0,3})\W*")
 _TITLE = re.compile(r"\W*([A-Z])\b[^:=]*:?\s*\Z")
@@ -132,16 +138,6 @@ _RESULT = re.compile(
 _OPERATORS = tuple("*+/=^×·⋅")
 #: Matrices whose columns the size of a key counts.
 _KEYS = ("K", "k", "Q", "q", "W_K", "W_k")
-
-#: Functions of two vectors by their usual names.
-_COSINE = "x @ y / (norm(x) * norm(y))"
-_OF_TWO = {
-    "dot": "x @ y", **dict.fromkeys(("cosine", "cos", "cosine_similarity", "cos_sim"), _COSINE),
-}  # fmt: skip
-_ALIASES = {"variance": "var", "average": "mean", "stdev": "std", "stddev": "std"}
-#: Parameters of functions that may be meant in several ways.
-_SEVERAL = {"eps", "ddof"}
-_NUMBERS = Program({}, (), ())
 
 
 @dataclass(frozen=True)
@@ -678,18 +674,19 @@ class Statements:
     def _by_role(self) -> Iterator[_Stated]:
         """Yield what blocks are as parts in attention that they are called by, where nothing is
         said of them and most of their figures bear it out."""
-        said = {begin(one.value) for one in self._stated if self._said(one)}
+        by_place: dict[int, list[_Stated]] = defaultdict(list)
         for one in self._stated:
-            role = _role(one.said) if isinstance(one.said, syntax.Name) else ""
-            texts = values.texts(one.value)
-            if one.is_code or len(values.shape(one.value)) < 2 or begin(one.value) in said:
+            by_place[begin(one.value)].append(one)
+        for one in self._stated:
+            usual = _USUALLY.get(_role(one.said)) if isinstance(one.said, syntax.Name) else None
+            if usual is None or one.is_code or len(values.shape(one.value)) < 2:
                 continue
-            if MINUS_INFINITY in texts:
-                # They are masked.
+            is_said = any(map(self._said, by_place[begin(one.value)]))
+            if is_said or MINUS_INFINITY in values.texts(one.value):
+                # A mask hides some, or something is said of it.
                 continue
-            usual = [replace(one, said=form) for form in _USUALLY.get(role, ())]
-            told = [(self._told([x]), x) for x in usual]
-            (share, bits), best = max(told, key=lambda x: x[0], default=((0.0, 0.0), one))
+            proposed = [replace(one, said=form) for form in usual]
+            (share, bits), best = max(((self._told([x]), x) for x in proposed), key=lambda x: x[0])
             if 3 * share >= 2 and bits > _BORNE_OUT:
                 yield best
 
@@ -740,8 +737,8 @@ class Statements:
                 readings = self._said(one)
                 if any(values.is_of_shapes(tree, one.value) for tree in readings):
                     continue
-                fitted = (form for tree in readings for form in _fitted(tree, one.value))
-                if forms := tuple(dict.fromkeys(islice(fitted, _READINGS))):
+                shaped = (form for tree in readings for form in fitted(tree, one.value))
+                if forms := tuple(dict.fromkeys(islice(shaped, _READINGS))):
                     statements.append(Statement(one.said, one.value, forms, one.where))
             # What its program prints is another statement of the same figures.
             statements += printed.pop(tuple(begins(alike[0].value)), ())
@@ -792,7 +789,7 @@ class Statements:
         is_given = values.is_closed(last.tree) or any(one.value is not None for one in before)
         if last.section != stated.section and is_given:
             return self._anew(before, stated)
-        if is_size(syntax.text(said)) or _SETTING.fullmatch(syntax.text(said)):
+        if is_count(syntax.text(said)):
             # A size is given anew for each example.
             return ()
         if is_weights and not (isinstance(said, Named) or joining.has_shares(stated.value)):
@@ -874,7 +871,7 @@ class Statements:
     def _all_closed(self, tree: Member, order: int, is_code: bool, depth: int) -> list[syntax.Tree]:
         if depth > _DEEPEST or isinstance(tree, Opaque | syntax.Cell | syntax.Sequence):
             return []
-        if values.is_closed(tree) and not _has_forms(tree):
+        if values.is_closed(tree) and not has_forms(tree):
             return [tree]
         if _is_name(tree):
             key = _key(tree), order, is_code, depth
@@ -897,15 +894,15 @@ class Statements:
                 return []
             case syntax.Transposed(operand):
                 parts = closed(operand)
-                return [syntax.Transposed(one) if _rank(one) == 2 else one for one in parts]
+                return [syntax.Transposed(one) if rank(one) == 2 else one for one in parts]
             case syntax.Binary(op, left, right):
                 turned = isinstance(left, syntax.Transposed), isinstance(right, syntax.Transposed)
                 pairs = product(closed(left), closed(right))
-                made = (one for x, y in pairs for one in _binary(op, x, y, is_code, turned))
+                made = (one for x, y in pairs for one in operations(op, x, y, is_code, turned))
                 return [*islice(made, _READINGS)]
             case syntax.Call("softmax", (operand,), ()):
                 rows = closed(operand)
-                columns = [] if is_code else [x for x in rows if _rank(x) == 2]
+                columns = [] if is_code else [x for x in rows if rank(x) == 2]
                 return [
                     *(syntax.Call("softmax", (values.flat(x),)) for x in rows),
                     *(
@@ -914,18 +911,18 @@ class Statements:
                     ),
                 ]
             case syntax.Power(base, exponent) if not is_code:
-                return [x for one in closed(base) for x in _raised(one, exponent)]
-            case syntax.Call(function, (left, right), ()) if function.lower() in _OF_TWO:
-                form = syntax.parse(_OF_TWO[function.lower()])
+                return [x for one in closed(base) for x in raised(one, exponent)]
+            case syntax.Call(function, (left, right), ()) if function.lower() in OF_TWO:
+                form = syntax.parse(OF_TWO[function.lower()])
                 pairs = product(closed(left), closed(right))
                 return [put(form, {"x": x, "y": y}) for x, y in islice(pairs, _READINGS)]
             case syntax.Call(function, (operand,), ()) if not is_code:
-                return [x for one in closed(operand) for x in _called(function, one)]
+                return [x for one in closed(operand) for x in called(function, one)]
         inside = syntax.inside(tree)
         choices = [closed(one) for one in inside]
         if not inside or not all(choices):
             return []
-        return [_over(tree, parts) for parts in islice(product(*choices), _READINGS)]
+        return [over(tree, parts) for parts in islice(product(*choices), _READINGS)]
 
     def _of_vectors(
         self, array: syntax.Array, order: int, is_code: bool, depth: int
@@ -934,7 +931,11 @@ class Statements:
         vectors: list[syntax.Tree] = []
         for item in values.leaves(array):
             vectors += map(values.flat, self._closed(item, order, is_code, depth + 1)[:1])
-            if not vectors or _rank(vectors[-1]) != 1 or _shape(vectors[-1]) != _shape(vectors[0]):
+            if (
+                not vectors
+                or rank(vectors[-1]) != 1
+                or shape_of(vectors[-1]) != shape_of(vectors[0])
+            ):
                 return []
         return [syntax.Array(tuple(vectors))]
 
@@ -990,8 +991,8 @@ class Statements:
                 # V_cat is the row of V with that label.
                 base, _, label = name.partition("_")
                 for whole in self._closed(syntax.Name(base), order, False, depth + 1):
-                    if self._tokens[label] < (_shape(whole) or (0,))[0]:
-                        yield _entry(whole, [self._tokens[label]])
+                    if self._tokens[label] < (shape_of(whole) or (0,))[0]:
+                        yield entry_of(whole, [self._tokens[label]])
                 return
             case syntax.Name(name) if match := _ROW.fullmatch(name):
                 counted = [int(match[2])]
@@ -1000,11 +1001,11 @@ class Statements:
                 return
         wholes = (whole for base in bases for whole in self._closed(base, order, False, depth + 1))
         for whole, first in product(wholes, (1, 0)):
-            shape, places = _shape(whole) or (), [number - first for number in counted]
+            shape, places = shape_of(whole) or (), [number - first for number in counted]
             if len(shape) >= len(places) and all(
                 0 <= k < size for k, size in zip(places, shape, strict=False)
             ):
-                yield _entry(whole, places)
+                yield entry_of(whole, places)
 
 
 def _results(entries: Iterable[Entry], blocks: Iterable[StatedBlock]) -> Sequence[Result]:
@@ -1078,58 +1079,6 @@ def _part(chain: Chain, begin: int, end: int) -> Chain:
         links=chain.links[begin : end - 1],
         spans=chain.spans[begin:end],
     )
-
-
-def _called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
-    """The functions that a name may be of: with the constant that keeps a norm finite or without,
-    a variance by the count or by one less."""
-    name = function if function in FUNCTIONS else function.replace("_", "").lower()
-    name = _ALIASES.get(name, name)
-    yield syntax.Call(name, (operand,))
-    parameters = FUNCTIONS[name].parameters if name in FUNCTIONS else ()
-    if "eps" in parameters:
-        yield syntax.Call(name, (operand,), (("eps", syntax.Literal("0")),))
-    by_less = (("ddof", syntax.Literal("1")),)
-    if "ddof" in parameters:
-        yield syntax.Call(name, (operand,), by_less)
-    vector = values.flat(operand)
-    if name == "layernorm" and _rank(vector) == 1:
-        apart = syntax.Binary("-", vector, syntax.Call("mean", (vector,)))
-        yield syntax.Binary("/", apart, syntax.Call("std", (vector,), by_less))
-
-
-def _has_forms(tree: syntax.Tree) -> bool:
-    """Return whether functions in it may be meant in several ways, or are called otherwise, or
-    matrices are raised to a power."""
-    for part in syntax.walk(tree):
-        match part:
-            case syntax.Call(function, _, ()):
-                known = FUNCTIONS.get(function)
-                if known is None or not _SEVERAL.isdisjoint(known.parameters):
-                    return True
-            case syntax.Power(base) if _rank(base):
-                return True
-    return False
-
-
-def _raised(base: syntax.Tree, exponent: syntax.Tree) -> Iterator[syntax.Tree]:
-    """A power as formulas mean it: of a square matrix a product, where it is one."""
-    if not values.is_square(_shape(base)):
-        yield syntax.Power(base, exponent)
-        return
-    with suppress(values.UnreadPower):
-        yield values.multiplied(base, exponent)
-
-
-def _over(tree: syntax.Tree, parts: Sequence[syntax.Tree]) -> syntax.Tree:
-    rest = iter(parts)
-    return syntax.mapped(tree, lambda _: next(rest))
-
-
-def _entry(tree: syntax.Tree, keys: Sequence[int]) -> syntax.Tree:
-    if not isinstance(tree, syntax.Array) or not keys:
-        return syntax.Indexed(tree, tuple(keys)) if keys else tree
-    return _entry(tree.items[keys[0]], keys[1:])
 
 
 def _is_name(tree: Member) -> TypeGuard[syntax.Tree]:
@@ -1232,74 +1181,3 @@ def _decimals(tree: syntax.Tree) -> int:
     """Return how many decimals the numbers of an expression have at most."""
     numbers = (part for part in syntax.walk(tree) if isinstance(part, syntax.Literal))
     return max((written(one.text).decimals for one in numbers), default=0)
-
-
-def _shape(tree: syntax.Tree) -> Shape | None:
-    """The shape of an expression of numbers; None of one that makes no sense."""
-    if values.is_value(tree):
-        return values.shape(tree)
-    charge(size(tree))
-    try:
-        return _NUMBERS.lower_tree(numbers(tree)).shape
-    except (SymattnError, RecursionError):
-        return None
-
-
-def _rank(tree: syntax.Tree) -> int:
-    return len(_shape(tree) or ())
-
-
-def _forms(tree: syntax.Tree) -> Iterator[syntax.Tree]:
-    """An operand as it is, as a vector, and turned."""
-    yield tree
-    shape = _shape(tree) or ()
-    if len(shape) == 2:
-        if 1 in shape and values.is_value(tree):
-            yield values.flat(tree)
-        yield syntax.Transposed(tree)
-
-
-def _binary(
-    op: str, left: syntax.Tree, right: syntax.Tree, is_code: bool, turned: tuple[bool, bool]
-) -> Iterator[syntax.Tree]:
-    """The products, or sums, that two operands allow."""
-    shapes = _shape(left), _shape(right)
-    if None in shapes:
-        return
-    if is_code or op not in "@*" or () in shapes:
-        yield from _first_that_fits("*" if () in shapes and op == "@" else op, left, right)
-        return
-    if any(turned) and all(len(shape or ()) == 1 for shape in shapes):
-        # Of rows, or of columns.
-        yield from _first_that_fits("@", left, right)
-        yield syntax.Call("outer", (left, right))
-        return
-    yield from _first_that_fits(op, left, right)
-    if op == "*" or shapes[0] == shapes[1]:
-        yield from _first_that_fits("*" if op == "@" else "@", left, right)
-
-
-def _first_that_fits(op: str, left: syntax.Tree, right: syntax.Tree) -> Iterator[syntax.Tree]:
-    for x, y in product(_forms(left), _forms(right)):
-        tree = syntax.Binary(op, x, y)
-        if _shape(tree) is not None:
-            yield tree
-            return
-
-
-def _fitted(tree: syntax.Tree, value: syntax.Tree) -> Iterator[syntax.Tree]:
-    """An expression in the shape of a printed value."""
-    shape, wanted = _shape(tree), values.shape(value)
-    if shape is None:
-        return
-    if shape == wanted:
-        yield tree
-    elif [x for x in shape if x != 1] != [x for x in wanted if x != 1]:
-        return
-    elif len(shape) == 2 and shape == wanted[::-1]:
-        yield syntax.Transposed(tree)
-    elif len(shape) == 2 and len(wanted) == 1:
-        row = tree if shape[0] == 1 else syntax.Transposed(tree)
-        yield syntax.Indexed(row, (0,))
-    elif shape and not wanted:
-        yield syntax.Indexed(tree, (0,) * len(shape))

@@ -45,7 +45,7 @@ _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("x / sum(x)", "layernorm(x)", "(x - mean) / std", "(x - mean) / sqrt(var)"),
     ),
     (r"(?:subtract\w*|minus|shift\w*)(?: by)?(?: the)?(?: row)?(?: max\w*)?", ("x - max(x)",)),
-    (r"(?:sum|somm|som)\w*(?: up)?|total|denominator|add(?: up)?", ("sum(x)",)),
+    (r"sum\w*(?: up)?|somme|soma|total|denominator|add(?: up)?", ("sum(x)",)),
     (r"max\w*", ("max(x)",)),
 )
 _READ = [

@@ -107,7 +107,7 @@ class _Torch:
 
 
 def _off(value: float) -> float:
-    """How far the arithmetic of 32 bits may be off by a number of this size."""
+    """Return how far the arithmetic of 32 bits may be off by a number of this size."""
     return abs(value) * 2.0**-22
 
 
