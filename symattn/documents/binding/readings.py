@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import product
 
 from symattn.documents.binding import values
@@ -86,11 +87,17 @@ def shape_of(tree: syntax.Tree) -> Shape | None:
     """The shape of an expression of numbers; None of one that makes no sense."""
     if values.is_value(tree):
         return values.shape(tree)
-    charge(size(tree))
     try:
-        return _NUMBERS.lower_tree(numbers(tree)).shape
+        return _lowered(tree)
     except (SymattnError, RecursionError):
         return None
+
+
+@lru_cache(maxsize=1 << 12)
+def _lowered(tree: syntax.Tree) -> Shape:
+    """Looked for once: readings of an expression have its parts in common."""
+    charge(size(tree))
+    return _NUMBERS.lower_tree(numbers(tree)).shape
 
 
 def rank(tree: syntax.Tree) -> int:
