@@ -15,6 +15,7 @@ from symattn.errors import SymattnError
 from symattn.expressions import syntax
 from symattn.expressions.shapes import Shape
 from symattn.numbers.balls import charge
+from symattn.programs import nodes
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.program import Program
 
@@ -26,7 +27,6 @@ OF_TWO = {
 _ALIASES = {"variance": "var", "average": "mean", "stdev": "std", "stddev": "std"}
 #: Parameters of functions that may be meant in several ways.
 _SEVERAL = {"eps", "ddof"}
-_NUMBERS = Program({}, (), ())
 
 
 def called(function: str, operand: syntax.Tree) -> Iterator[syntax.Tree]:
@@ -87,17 +87,27 @@ def shape_of(tree: syntax.Tree) -> Shape | None:
     """The shape of an expression of numbers; None of one that makes no sense."""
     if values.is_value(tree):
         return values.shape(tree)
+    charge(size(tree))
+    given: dict[str, Shape] = {}
+
+    def named(part: syntax.Tree) -> syntax.Tree | None:
+        if not (values.is_value(part) and (shape := values.shape(part))):
+            return None
+        name = f"of_{'_'.join(map(str, shape))}"
+        given[name] = shape
+        return syntax.Name(name)
+
     try:
-        return _lowered(tree)
+        return _lowered(syntax.replaced(tree, named), tuple(given.items()))
     except (SymattnError, RecursionError):
         return None
 
 
 @lru_cache(maxsize=1 << 12)
-def _lowered(tree: syntax.Tree) -> Shape:
-    """Looked for once: readings of an expression have its parts in common."""
-    charge(size(tree))
-    return _NUMBERS.lower_tree(numbers(tree)).shape
+def _lowered(tree: syntax.Tree, given: tuple[tuple[str, Shape], ...]) -> Shape:
+    """Looked for once: it is that of all matrices of these shapes."""
+    quantities = {name: nodes.given(name, shape) for name, shape in given}
+    return Program(quantities, tuple(quantities), ()).lower_tree(numbers(tree)).shape
 
 
 def rank(tree: syntax.Tree) -> int:
