@@ -27,7 +27,7 @@ MODULES = {
 #: Modules that name an operation, or a composite function, in code.
 NAMED = {"rmsnorm": 4, "sin": 23, "erf": 12}
 #: Modules, and lines of all.
-MOST, LINES = 346, 113_605
+MOST, LINES = 346, 113_608
 #: Trees of mathematics, each with why it is not the one grammar's.
 TREES = {
     "expressions/syntax.py Tree": "the one grammar's",

@@ -862,7 +862,8 @@ class Evaluation(ABC):
         self.are_seeded &= name not in _DEFAULTS
         is_open = any(isinstance(one, Unknown) for one in (*given, *keys.values()))
         if not _KNOWN.match(path):
-            self._unsure() if not is_still(path) else None
+            if not is_still(path):
+                self._unsure()
             if _HARMLESS.match(path):
                 return Unknown()
             lose(tuple(given))

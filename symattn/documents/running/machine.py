@@ -237,9 +237,10 @@ class Machine(Evaluation):
                     if item.optional_vars is not None:
                         self.assign(item.optional_vars, found, scope)
                 # What nobody knows may set a device, and give back the state that was before.
-                self._unsure() if isinstance(found, Unknown) else None
-                self.statements(body, scope)
-                self._unsure() if isinstance(found, Unknown) else None
+                for part in (body, ()):
+                    if isinstance(found, Unknown):
+                        self._unsure()
+                    self.statements(part, scope)
             case ast.Try():
                 losses = self._losses
                 self.statements([*node.body, *node.orelse], scope)
@@ -407,7 +408,8 @@ class Machine(Evaluation):
                 self.telling is None or name not in LIBRARY
             ):
                 # It is no function that is known by its name: it is called for what it does.
-                self._unsure() if not is_still(name) else None
+                if not is_still(name):
+                    self._unsure()
                 self.call(Unknown(), [*self._items(value.args, scope)], {}, name)
             case _:
                 self._effect = value
